@@ -1,0 +1,184 @@
+use std::sync::{Arc, LazyLock};
+
+use super::Cancellation;
+use crate::{
+    owner::Owner,
+    types::{JsonObject, Message, Task},
+};
+
+/// The task that a request belongs to, as the [`task`](crate::task) layer puts it into the request's extensions.
+/// Clones share it.
+#[derive(Clone, Debug)]
+pub struct TaskContext(Arc<Inner>);
+
+#[derive(Clone, Debug, Default)]
+struct Inner {
+    task_id: Arc<str>,
+    context_id: Arc<str>,
+    owner: Owner,
+    task: Option<Arc<Task>>,
+    referenced: Vec<Arc<Task>>,
+    extensions: Vec<String>,
+    accepted_output_modes: Vec<String>,
+    metadata: Option<JsonObject>,
+    cancellation: Cancellation,
+}
+
+/// Makes a [`TaskContext`]; for those who drive agents without the [`task`](crate::task) layer, such as tests.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct TaskContextBuilder(Inner);
+
+impl TaskContext {
+    /// The context of this task in this conversation.
+    pub fn builder(task_id: impl Into<Arc<str>>, context_id: impl Into<Arc<str>>) -> TaskContextBuilder {
+        TaskContextBuilder(Inner { task_id: task_id.into(), context_id: context_id.into(), ..Inner::default() })
+    }
+
+    /// The task's id.
+    #[must_use]
+    pub fn task_id(&self) -> &Arc<str> {
+        &self.0.task_id
+    }
+
+    /// The conversation's id.
+    #[must_use]
+    pub fn context_id(&self) -> &Arc<str> {
+        &self.0.context_id
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub fn owner(&self) -> &Owner {
+        &self.0.owner
+    }
+
+    /// The task as it stood before this message; `None` if the message began it.
+    #[must_use]
+    pub fn task(&self) -> Option<&Arc<Task>> {
+        self.0.task.as_ref()
+    }
+
+    /// What was said before this message, oldest first, the agent's last question included.
+    pub fn history(&self) -> impl Iterator<Item = &Arc<Message>> {
+        self.0.task.iter().flat_map(|task| task.history.iter().chain(task.status.message.as_ref()))
+    }
+
+    /// The tasks that the message refers to, as far as the caller may see them.
+    #[must_use]
+    pub fn referenced_tasks(&self) -> &[Arc<Task>] {
+        &self.0.referenced
+    }
+
+    /// URIs of the extensions that the caller has activated and the agent supports.
+    #[must_use]
+    pub fn extensions(&self) -> &[String] {
+        &self.0.extensions
+    }
+
+    /// Media types that the caller can take; empty means any.
+    #[must_use]
+    pub fn accepted_output_modes(&self) -> &[String] {
+        &self.0.accepted_output_modes
+    }
+
+    /// What the caller says about the request, apart from the message's own metadata.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&JsonObject> {
+        self.0.metadata.as_ref()
+    }
+
+    /// Tells when the work is no longer wanted.
+    #[must_use]
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.0.cancellation
+    }
+}
+
+impl TaskContextBuilder {
+    /// For this caller.
+    pub fn owner(mut self, owner: Owner) -> Self {
+        self.0.owner = owner;
+        self
+    }
+
+    /// With the task as it stood before this message.
+    pub fn task(mut self, task: Arc<Task>) -> Self {
+        self.0.task = Some(task);
+        self
+    }
+
+    /// With the tasks that the message refers to.
+    pub fn referenced_tasks(mut self, tasks: Vec<Arc<Task>>) -> Self {
+        self.0.referenced = tasks;
+        self
+    }
+
+    /// With the extensions that are at work.
+    pub fn extensions(mut self, uris: Vec<String>) -> Self {
+        self.0.extensions = uris;
+        self
+    }
+
+    /// With the media types that the caller can take.
+    pub fn accepted_output_modes(mut self, modes: Vec<String>) -> Self {
+        self.0.accepted_output_modes = modes;
+        self
+    }
+
+    /// With what the caller says about the request.
+    pub fn metadata(mut self, metadata: Option<JsonObject>) -> Self {
+        self.0.metadata = metadata;
+        self
+    }
+
+    /// With this cancellation.
+    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
+        self.0.cancellation = cancellation;
+        self
+    }
+
+    /// The context.
+    #[must_use]
+    pub fn build(self) -> TaskContext {
+        TaskContext(Arc::new(self.0))
+    }
+}
+
+/// What an agent can ask its request beyond the body. Sealed: it is there for every `http::Request`.
+pub trait RequestExt: sealed::Sealed {
+    /// The task that the request belongs to. Outside the [`task`](crate::task) layer it is one without ids.
+    fn task_context(&self) -> &TaskContext;
+
+    /// The task's id.
+    fn task_id(&self) -> &Arc<str> {
+        self.task_context().task_id()
+    }
+
+    /// The conversation's id.
+    fn context_id(&self) -> &Arc<str> {
+        self.task_context().context_id()
+    }
+
+    /// Who calls.
+    fn owner(&self) -> &Owner {
+        self.task_context().owner()
+    }
+
+    /// Tells when the work is no longer wanted.
+    fn cancellation(&self) -> &Cancellation {
+        self.task_context().cancellation()
+    }
+}
+
+impl<T> RequestExt for http::Request<T> {
+    fn task_context(&self) -> &TaskContext {
+        static NONE: LazyLock<TaskContext> = LazyLock::new(|| TaskContext::builder("", "").build());
+        self.extensions().get().unwrap_or(&NONE)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T> Sealed for http::Request<T> {}
+}

@@ -1,0 +1,68 @@
+//! Wire versions: how each spells methods, parameters, results, events and cards.
+//!
+//! A [`Dialect`] decodes a [`Call`] into an [`Operation`] and encodes what comes back. [`V0_3`] and [`V1_0`] are
+//! built in; implement the trait to speak another, and give it to the [`version`](crate::version) layer.
+
+mod v0_3;
+mod v1_0;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub use self::{v0_3::V0_3, v1_0::V1_0};
+use crate::{
+    call::Call,
+    error::Error,
+    operation::{Answer, Operation, OperationKind, ProtocolVersion, StreamEvent},
+    types::{AgentCard, Json},
+};
+
+/// One wire version of the protocol.
+pub trait Dialect: Send + Sync + 'static {
+    /// The version it speaks.
+    fn version(&self) -> ProtocolVersion;
+
+    /// Which operation a JSON-RPC method is; `None` if this version has no such method.
+    fn operation(&self, method: &str) -> Option<OperationKind>;
+
+    /// Reads a call.
+    ///
+    /// # Errors
+    /// [`MethodNotFound`](crate::error::ErrorKind::MethodNotFound) if this version has no such method,
+    /// [`InvalidParams`](crate::error::ErrorKind::InvalidParams), naming the field, if its parameters are not as they
+    /// must be.
+    fn decode(&self, call: &Call) -> Result<Operation, Error>;
+
+    /// Writes the result of an operation behind what is in the buffer: one JSON text, without raw line breaks.
+    ///
+    /// # Errors
+    /// If this version cannot say it.
+    fn encode(&self, answer: &Answer, out: &mut Vec<u8>) -> Result<(), Error>;
+
+    /// Writes one item of a stream behind what is in the buffer: one JSON text, without raw line breaks.
+    ///
+    /// # Errors
+    /// If this version cannot say it.
+    fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error>;
+
+    /// The `data` member of a JSON-RPC error, in the form that this version wants; `None` if there is nothing to say.
+    fn error_data(&self, error: &Error) -> Option<Json>;
+
+    /// Writes an agent card behind what is in the buffer.
+    ///
+    /// # Errors
+    /// If this version cannot say it.
+    fn encode_card(&self, card: &AgentCard, out: &mut Vec<u8>) -> Result<(), Error>;
+}
+
+/// Tells dialects, and the same dialect with other settings, apart, so that the text of an event can be kept and shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DialectKey(u32);
+
+impl DialectKey {
+    /// A key that no other dialect of this process has.
+    #[must_use]
+    pub fn unique() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}

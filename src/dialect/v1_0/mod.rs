@@ -1,0 +1,3 @@
+/// Version 1.0.
+#[derive(Clone, Debug, Default)]
+pub struct V1_0 {}

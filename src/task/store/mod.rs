@@ -1,0 +1,166 @@
+use std::{fmt, future::Future, sync::Arc};
+
+use super::LogEntry;
+use crate::{
+    error::BoxError,
+    owner::Owner,
+    types::{Event, Task, TaskState, Timestamp},
+};
+
+/// Where tasks live: for each an append-only log of events, and beside it the task that the log folds into.
+///
+/// A caller sees its own tasks only: every call names an [`Owner`], and the tasks of others do not exist for it.
+///
+/// What an implementation must keep to:
+///
+/// - The numbers of a log begin at 1 and have no gaps. A task's revision is the number of its last event.
+/// - [`append`](Self::append) is a compare-and-append: it succeeds only if the revision is the expected one, and then
+///   appends all of the events or none. Of two that expect the same revision, one succeeds.
+/// - After a terminal state nothing is appended ([`fold`](super::fold) refuses it).
+/// - What a call has acknowledged, every later call sees.
+pub trait TaskStore: Clone + Send + Sync + 'static {
+    /// Makes a task; the first event of its log is the task as given.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] if there is a task of this id, whoever owns it.
+    fn create(&self, owner: &Owner, task: Arc<Task>) -> impl Future<Output = Result<Snapshot, StoreError>> + Send;
+
+    /// Appends events to a task's log if its revision is the expected one.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] if the revision is another, [`StoreError::Terminal`] if the task is over,
+    /// [`StoreError::NotFound`] if the owner has no such task.
+    fn append(
+        &self,
+        owner: &Owner,
+        id: &str,
+        expected: u64,
+        events: Vec<Event>,
+    ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send;
+
+    /// A task as it stands.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] if the owner has no such task.
+    fn get(&self, owner: &Owner, id: &str) -> impl Future<Output = Result<Snapshot, StoreError>> + Send;
+
+    /// The entries of a log whose number is greater than `after`, in order, at most `limit` of them.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] if the owner has no such task.
+    fn read(
+        &self,
+        owner: &Owner,
+        id: &str,
+        after: u64,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<LogEntry>, StoreError>> + Send;
+
+    /// Waits until the log holds an entry whose number is greater than `after`. It may also come back early.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] if the owner has no such task, or it goes away.
+    fn grown(&self, owner: &Owner, id: &str, after: u64) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Some of the owner's tasks, the latest status first.
+    ///
+    /// # Errors
+    /// [`StoreError::BadToken`] if the page token is none of this store's.
+    fn list(&self, owner: &Owner, query: &ListQuery) -> impl Future<Output = Result<StoredPage, StoreError>> + Send;
+}
+
+/// A task and the number of the last event that it is folded from.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The task.
+    pub task: Arc<Task>,
+    /// The number of the last event in its log.
+    pub revision: u64,
+}
+
+impl Snapshot {
+    /// A task as of this revision.
+    #[must_use]
+    pub const fn new(task: Arc<Task>, revision: u64) -> Self {
+        Self { task, revision }
+    }
+}
+
+/// Which tasks to list.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ListQuery {
+    /// Only those of this conversation.
+    pub context_id: Option<Arc<str>>,
+    /// Only those in this state.
+    pub status: Option<TaskState>,
+    /// Only those whose status is of this moment or later.
+    pub status_timestamp_after: Option<Timestamp>,
+    /// At most so many.
+    pub page_size: usize,
+    /// Where the last page ended, as this store said it.
+    pub page_token: Option<String>,
+}
+
+impl ListQuery {
+    /// The first so many tasks.
+    #[must_use]
+    pub const fn new(page_size: usize) -> Self {
+        Self { context_id: None, status: None, status_timestamp_after: None, page_size, page_token: None }
+    }
+}
+
+/// Some of an owner's tasks.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StoredPage {
+    /// The tasks, the latest status first.
+    pub tasks: Vec<Arc<Task>>,
+    /// Where the next page begins; `None` on the last one.
+    pub next_page_token: Option<String>,
+    /// How many tasks there are in all.
+    pub total_size: u64,
+}
+
+impl StoredPage {
+    /// A page that is also the last one.
+    #[must_use]
+    pub const fn new(tasks: Vec<Arc<Task>>, total_size: u64) -> Self {
+        Self { tasks, next_page_token: None, total_size }
+    }
+}
+
+/// Why a store did not do what it was asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The owner has no such task.
+    NotFound,
+    /// The task's revision is not the expected one, or its id is taken.
+    Conflict,
+    /// The task is over, and nothing more can be appended.
+    Terminal,
+    /// The page token is none of this store's.
+    BadToken,
+    /// The store cannot be reached or is broken; trying again later may help.
+    Unavailable(BoxError),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotFound => "there is no such task",
+            Self::Conflict => "the task has changed meanwhile",
+            Self::Terminal => "the task is over",
+            Self::BadToken => "the page token is not valid",
+            Self::Unavailable(_) => "the task store is not available",
+        })
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let Self::Unavailable(source) = self { Some(&**source) } else { None }
+    }
+}
