@@ -102,9 +102,9 @@ impl TaskContextBuilder {
         self
     }
 
-    /// With the task as it stood before this message.
-    pub fn task(mut self, task: Arc<Task>) -> Self {
-        self.0.task = Some(task);
+    /// With the task as it stood before this message; `None` if the message begins it.
+    pub fn prior_task(mut self, task: Option<Arc<Task>>) -> Self {
+        self.0.task = task;
         self
     }
 
