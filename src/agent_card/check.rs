@@ -25,7 +25,10 @@ pub fn check(card: &AgentCard) -> Checked {
     filled("description", &card.description)?;
     filled("version", &card.version)?;
     if card.interfaces.is_empty() {
-        return Err(CardError::new("supportedInterfaces", "must name at least one place where the agent can be reached"));
+        return Err(CardError::new(
+            "supportedInterfaces",
+            "must name at least one place where the agent can be reached",
+        ));
     }
     for (at, interface) in card.interfaces.iter().enumerate() {
         check_interface(&format!("supportedInterfaces[{at}]"), interface)?;
@@ -151,7 +154,11 @@ fn check_flow(field: &str, flow: &OAuthFlow) -> Checked {
     if let Some(member) = authorizes {
         filled(format!("{field}.{name}.{member}"), flow.authorization_url.as_deref().unwrap_or_default())?;
     }
-    if fetches { filled(format!("{field}.{name}.tokenUrl"), flow.token_url.as_deref().unwrap_or_default()) } else { Ok(()) }
+    if fetches {
+        filled(format!("{field}.{name}.tokenUrl"), flow.token_url.as_deref().unwrap_or_default())
+    } else {
+        Ok(())
+    }
 }
 
 fn check_signature(field: &str, signature: &AgentCardSignature) -> Checked {

@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn f104_a_tag_is_found_strong_weak_or_by_star() {
-        for list in ["\"abc\"", "W/\"abc\"", "\"x\", \"abc\"", "\"x\",W/\"abc\",\"y\"", "*", " * ", "\"a,b\" , \"abc\""] {
+        for list in ["\"abc\"", "W/\"abc\"", "\"x\", \"abc\"", "\"x\",W/\"abc\",\"y\"", "*", " * ", "\"a,b\" , \"abc\""]
+        {
             assert!(lists(list.as_bytes(), TAG), "{list}");
         }
         for list in ["", "\"ab\"", "abc", "\"abc", "w/\"abc\"", "\"x,\"abc", "\"x\"\"abc\"", ",,,", "W/", "\"", "**"] {

@@ -78,7 +78,8 @@ impl Forms {
 
 impl Form {
     fn new(encoder: Encoder, card: &AgentCard) -> Result<Self, CardError> {
-        let document = encoder.encode(card).map_err(|error| CardError::new("", format!("cannot be written: {error}")))?;
+        let document =
+            encoder.encode(card).map_err(|error| CardError::new("", format!("cannot be written: {error}")))?;
         Ok(Self { encoder, document })
     }
 
