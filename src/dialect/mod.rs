@@ -3,6 +3,7 @@
 //! A [`Dialect`] decodes a [`Call`] into an [`Operation`] and encodes what comes back. [`V0_3`] and [`V1_0`] are
 //! built in; implement the trait to speak another, and give it to the [`version`](crate::version) layer.
 
+pub(crate) mod card;
 mod v0_3;
 mod v1_0;
 
