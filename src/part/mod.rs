@@ -29,9 +29,9 @@
 //!     part::{Form, Input, PartLayer},
 //!     types::{Message, Part, Role},
 //! };
-//! use http::{Request, Response};
+//! use http::Request;
 //! use serde::Deserialize;
-//! use tower::{ServiceBuilder, ServiceExt, service_fn};
+//! use tower::{ServiceBuilder, ServiceExt};
 //!
 //! #[derive(Deserialize)]
 //! struct Order {
@@ -42,22 +42,22 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), BoxError> {
 //! let waiter = ServiceBuilder::new().layer(PartLayer::new()).service_fn(|req: Request<Input>| async move {
-//!     Ok::<_, Error>(Response::new(match req.body().form() {
+//!     Ok::<_, Error>(match req.body().form() {
 //!         Form::Data(_) => {
 //!             let order: Order = req.body().read()?;
 //!             format!("{} times {}", order.count, order.dish)
 //!         }
 //!         _ => format!("you said: {}", req.body().text()),
-//!     }))
+//!     })
 //! });
 //!
 //! let words = Message::new(Role::User, vec![Part::text("a"), Part::text("b")]);
 //! let answer = waiter.clone().oneshot(Request::new(words)).await?;
-//! assert_eq!(answer.body(), "you said: a\nb");
+//! assert_eq!(answer, "you said: a\nb");
 //!
 //! let order = Message::user(serde_json::json!({"dish": "soup", "count": 2}));
 //! let answer = waiter.clone().oneshot(Request::new(order)).await?;
-//! assert_eq!(answer.body(), "2 times soup");
+//! assert_eq!(answer, "2 times soup");
 //!
 //! let wrong = Message::user(serde_json::json!({"dish": "soup", "count": "two"}));
 //! let error = waiter.oneshot(Request::new(wrong)).await.unwrap_err().downcast::<Error>()?;

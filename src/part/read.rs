@@ -39,8 +39,7 @@ pub(super) fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, Er
 pub(super) fn text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let reader: StrDeserializer<'_, ValueError> = text.into_deserializer();
     T::deserialize(reader).map_err(|error| {
-        Error::invalid_params("message.parts", "must be one part of data that the agent understands")
-            .with_source(error)
+        Error::invalid_params("message.parts", "must be one part of data that the agent understands").with_source(error)
     })
 }
 
