@@ -5,7 +5,7 @@ use std::{
 };
 
 use futures_core::Stream;
-use http::{Request, Response};
+use http::Request;
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service;
@@ -30,14 +30,14 @@ use crate::{
 ///     error::{BoxError, ErrorKind},
 ///     media_type::AcceptedOutputLayer,
 /// };
-/// use http::{Request, Response};
+/// use http::Request;
 /// use tower::{ServiceBuilder, ServiceExt, service_fn};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let agent = ServiceBuilder::new()
 ///     .layer(AcceptedOutputLayer::new())
-///     .service(service_fn(|_: Request<&str>| async { Ok::<_, BoxError>(Response::new("only words")) }));
+///     .service(service_fn(|_: Request<&str>| async { Ok::<_, BoxError>("only words") }));
 ///
 /// let mut request = Request::new("draw a cat");
 /// let modes = vec!["image/*".to_owned()];
@@ -81,13 +81,13 @@ impl<S> AcceptedOutput<S> {
     }
 }
 
-impl<S, T, R> Service<Request<T>> for AcceptedOutput<S>
+impl<S, T> Service<Request<T>> for AcceptedOutput<S>
 where
-    S: Service<Request<T>, Response = Response<R>>,
+    S: Service<Request<T>>,
+    S::Response: IntoReply,
     S::Error: Into<BoxError>,
-    R: IntoReply,
 {
-    type Response = Response<Reply>;
+    type Response = Reply;
     type Error = Error;
     type Future = AcceptedOutputFuture<S::Future>;
 
@@ -116,21 +116,19 @@ pin_project! {
 
 impl<F, R, E> Future for AcceptedOutputFuture<F>
 where
-    F: Future<Output = Result<Response<R>, E>>,
+    F: Future<Output = Result<R, E>>,
     E: Into<BoxError>,
     R: IntoReply,
 {
-    type Output = Result<Response<Reply>, Error>;
+    type Output = Result<Reply, Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let response = ready!(this.future.poll(cx)).map_err(|error| find_error(error.into()))?;
-        let (head, reply) = response.into_parts();
-        let mut reply = reply.into_reply();
+        let mut reply = ready!(this.future.poll(cx)).map_err(|error| find_error(error.into()))?.into_reply();
         if let Some(accepted) = this.accepted.take() {
             reply = check(reply, accepted)?;
         }
-        Poll::Ready(Ok(Response::from_parts(head, reply)))
+        Poll::Ready(Ok(reply))
     }
 }
 

@@ -62,7 +62,7 @@ where
         .owner(owner.clone())
         .prior_task(before.as_ref().map(|before| Arc::clone(&before.task)))
         .referenced_tasks(referenced(&shared, &owner, &message).await?)
-        .extensions(head.extensions.get::<ActivatedExtensions>().map(|uris| uris.to_vec()).unwrap_or_default())
+        .extensions(head.extensions.get::<ActivatedExtensions>().cloned().unwrap_or_default())
         .accepted_output_modes(configuration.accepted_output_modes)
         .metadata(metadata)
         .cancellation(cancellation.clone())
