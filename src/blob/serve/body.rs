@@ -32,7 +32,7 @@ impl<B> ServeBlobsBody<B> {
         Self { form: Form::File { body } }
     }
 
-    pub(super) const fn inner(body: B) -> Self {
+    pub(crate) const fn inner(body: B) -> Self {
         Self { form: Form::Inner { body } }
     }
 }
