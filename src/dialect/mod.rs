@@ -3,12 +3,19 @@
 //! A [`Dialect`] decodes a [`Call`] into an [`Operation`] and encodes what comes back. [`V0_3`] and [`V1_0`] are
 //! built in; implement the trait to speak another, and give it to the [`version`](crate::version) layer.
 
+mod read;
 mod v0_3;
 mod v1_0;
+mod write;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use self::{v0_3::V0_3, v1_0::V1_0};
+pub use self::{
+    read::read_params,
+    v0_3::V0_3,
+    v1_0::V1_0,
+    write::{escape_line_breaks, write_json},
+};
 use crate::{
     call::Call,
     error::Error,
