@@ -4,6 +4,8 @@
 //! built in; implement the trait to speak another, and give it to the [`version`](crate::version) layer.
 
 mod read;
+#[cfg(test)]
+mod testing;
 mod v0_3;
 mod v1_0;
 mod write;

@@ -5,6 +5,7 @@ mod object;
 mod scalar;
 
 use serde::Deserialize;
+use serde_path_to_error::Segment;
 
 pub(super) use self::{
     at::At,
@@ -54,18 +55,38 @@ pub fn read_params<'a, T: Deserialize<'a>>(call: &'a Call) -> Result<T, Error> {
 #[cold]
 fn explain<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Error {
     let found = serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(text)).err();
-    let (path, (field, description)) = match &found {
-        Some(found) => (found.path().to_string(), words(found.inner())),
+    let (mut path, (field, description)) = match &found {
+        Some(found) => (path_text(found.path()), words(found.inner())),
         // The object itself is well, so it is what follows that is not.
-        None => (".".to_owned(), words(error)),
+        None => (String::new(), words(error)),
     };
-    let path = match (path.as_str(), field) {
-        (".", None) => "params".to_owned(),
-        (".", Some(field)) => field,
-        (path, None) => path.to_owned(),
-        (path, Some(field)) => format!("{path}.{field}"),
-    };
+    if let Some(field) = field {
+        push_field(&mut path, &field);
+    }
+    if path.is_empty() {
+        path.push_str("params");
+    }
     Error::invalid_params(path, description)
+}
+
+fn path_text(path: &serde_path_to_error::Path) -> String {
+    let mut text = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => text.push_str(&format!("[{index}]")),
+            Segment::Map { key } => push_field(&mut text, key),
+            // What stands for a name that could not be read.
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    text
+}
+
+fn push_field(path: &mut String, field: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(field);
 }
 
 /// What to say of a reader's error: the member of the object that it is about, and words of our own.

@@ -113,7 +113,8 @@ pub(super) fn decode(call: &Call) -> Result<Operation, Error> {
             let tenant = params.tenant.clone();
             let send = send(params, call.params().unwrap_or(&Bytes::new()))?;
             let streaming = kind == OperationKind::SendStreamingMessage;
-            let request = if streaming { OperationRequest::SendStreamingMessage } else { OperationRequest::SendMessage };
+            let request =
+                if streaming { OperationRequest::SendStreamingMessage } else { OperationRequest::SendMessage };
             (request(send), tenant)
         }
         OperationKind::GetTask => {

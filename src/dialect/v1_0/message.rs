@@ -46,7 +46,8 @@ impl WireMessage<'_> {
             return Err(parts_at.invalid("must not be empty"));
         }
         let parts = parts.into_iter().enumerate();
-        let parts = parts.map(|(index, part)| part.into_part(params, &parts_at.index(index))).collect::<Result<_, _>>()?;
+        let parts =
+            parts.map(|(index, part)| part.into_part(params, &parts_at.index(index))).collect::<Result<_, _>>()?;
         let mut message = Message::new(role, parts).with_message_id(message_id);
         message.context_id = self.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc());
         message.task_id = self.task_id.filter(|id| !id.is_empty()).map(|id| id.to_arc());

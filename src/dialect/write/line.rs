@@ -78,7 +78,10 @@ mod tests {
     #[test]
     fn f55_every_line_break_goes() {
         assert_eq!(escaped("{\"a\":\r\n1}"), "{\"a\":  1}");
-        assert_eq!(escaped("\"a\u{2028}b\u{2029}c\u{85}d\u{e9}\u{20ac}\u{a0}\""), r#""a\u2028b\u2029c\u0085dé€"#.to_owned() + "\u{a0}\"");
+        assert_eq!(
+            escaped("\"a\u{2028}b\u{2029}c\u{85}d\u{e9}\u{20ac}\u{a0}\""),
+            r#""a\u2028b\u2029c\u0085dé€"#.to_owned() + "\u{a0}\""
+        );
         let far = format!("[\"{}\u{2028}\",\n\"{}\"]", "x".repeat(200), "y".repeat(200));
         assert_eq!(escaped(&far), far.replace('\u{2028}', "\\u2028").replace('\n', " "));
     }
@@ -100,7 +103,8 @@ mod tests {
         ) {
             let pretty = serde_json::to_string_pretty(&texts).unwrap();
             let line = escaped(&pretty);
-            prop_assert!(!line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']));
+            let broken = line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
+            prop_assert!(!broken);
             prop_assert_eq!(serde_json::from_str::<Vec<String>>(&line).unwrap(), texts);
         }
     }
