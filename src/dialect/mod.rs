@@ -4,12 +4,21 @@
 //! built in; implement the trait to speak another, and give it to the [`version`](crate::version) layer.
 
 pub(crate) mod card;
+mod read;
+#[cfg(test)]
+mod testing;
 mod v0_3;
 mod v1_0;
+mod write;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use self::{v0_3::V0_3, v1_0::V1_0};
+pub use self::{
+    read::read_params,
+    v0_3::V0_3,
+    v1_0::V1_0,
+    write::{escape_line_breaks, write_json},
+};
 use crate::{
     call::Call,
     error::Error,

@@ -316,7 +316,7 @@ impl<M, T, St> Mount<M, T, St> {
         let (versions, card_dialects) = self.versions();
         let card = match &self.given {
             Some(card) => card.clone(),
-            None => self.card()?,
+            None => self.derived_card()?,
         };
         let mut served = AgentCardService::new(card.clone())?.public_url(self.public_url.clone());
         for dialect in card_dialects {
@@ -386,7 +386,7 @@ impl<M, T, St> Mount<M, T, St> {
         (layer, self.dialects.clone())
     }
 
-    fn card(&self) -> Result<AgentCard, ConfigError> {
+    fn derived_card(&self) -> Result<AgentCard, ConfigError> {
         let mut card = self.card.clone().streaming(self.streaming);
         card = card.extended_agent_card(!matches!(self.extended_card, Extended::Nothing));
         let own = self.dialects.iter().map(|dialect| dialect.version());
