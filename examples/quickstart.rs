@@ -10,7 +10,7 @@ use a2a_layers::{
     agent::Reply,
     error::BoxError,
     part::Input,
-    server::{Mount, Serve},
+    server::{Mount, serve},
     types::AgentSkill,
 };
 use futures_util::{StreamExt, stream};
@@ -34,7 +34,7 @@ async fn main() -> Result<(), BoxError> {
 
     let listener = TcpListener::bind(ADDRESS).await?;
     println!("{}", greeting());
-    Serve::new(service).run(listener).await?;
+    serve(listener, service).await?;
     Ok(())
 }
 

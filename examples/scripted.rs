@@ -18,7 +18,7 @@ use a2a_layers::{
     agent::{ArtifactUpdate, Reply, RequestExt, StatusUpdate, Update},
     error::{BoxError, Error, ErrorKind},
     owner::Owner,
-    server::{Mount, Serve},
+    server::{Mount, serve},
     task::ReplyMode,
     types::{AgentCard, AgentExtension, AgentSkill, Artifact, JsonObject, Message, Part, TaskState},
 };
@@ -55,7 +55,7 @@ async fn main() -> Result<(), BoxError> {
     let service = ServiceBuilder::new().map_request(know_owner).service(mount.build()?);
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     println!("{profile} at {public_url}");
-    Serve::new(service).run(listener).await?;
+    serve(listener, service).await?;
     Ok(())
 }
 
@@ -159,7 +159,8 @@ fn slow(request: &Request<Message>) -> Reply {
 }
 
 fn auth() -> Reply {
-    let end = stream::once(sleep(Duration::from_secs(1))).flat_map(|()| stream::iter([artifact(["done"]).into(), Update::completed()]));
+    let end = stream::once(sleep(Duration::from_secs(1)))
+        .flat_map(|()| stream::iter([artifact(["done"]).into(), Update::completed()]));
     Reply::stream(stream::iter([Update::auth_required("log in, please")]).chain(end).map(Ok::<_, Infallible>))
 }
 
@@ -170,7 +171,8 @@ fn chunks() -> Reply {
     };
     let first = ArtifactUpdate::new(artifact(["Hello, "]).with_metadata(metadata(json!({ "first": 1 }))));
     let second = ArtifactUpdate::new(artifact(["world <b>&é"])).appended();
-    let third = ArtifactUpdate::new(artifact(["漢字\nend"]).with_metadata(metadata(json!({ "last": 3 })))).appended().last();
+    let third =
+        ArtifactUpdate::new(artifact(["漢字\nend"]).with_metadata(metadata(json!({ "last": 3 })))).appended().last();
     updates([first.into(), second.into(), third.into()])
 }
 

@@ -27,7 +27,7 @@ pin_project! {
 }
 
 impl<B> ResponseBody<B> {
-    pub(super) const fn card(body: Full<Bytes>) -> Self {
+    pub(crate) const fn card(body: Full<Bytes>) -> Self {
         Self { kind: Kind::Card { body } }
     }
 

@@ -9,6 +9,7 @@
 mod blobs;
 mod error;
 mod files;
+mod linger;
 mod mount;
 mod mounts;
 mod serve;
@@ -19,7 +20,7 @@ pub use self::{
     error::ConfigError,
     mount::Mount,
     mounts::Mounts,
-    serve::Serve,
+    serve::{Serve, serve},
     service::{A2aService, ResponseBody, ResponseFuture},
     settings::Settings,
 };

@@ -6,8 +6,8 @@ use std::{
     task::{Context, Poll},
 };
 
+use futures_util::future::Either;
 use http::{Request, Response, StatusCode};
-use tower::util::Either;
 use tower_service::Service;
 
 use super::{A2aService, ConfigError, ResponseBody, ResponseFuture};

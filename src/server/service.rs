@@ -10,13 +10,12 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::Full;
 use pin_project_lite::pin_project;
 use tower::ServiceExt as _;
 use tower_service::Service;
 
-use crate::{
-    agent_card, blob::ServeBlobsBody, json_rpc::Envelopes, sse, task::EventStream, version::EncodedStream,
-};
+use crate::{agent_card, blob::ServeBlobsBody, json_rpc::Envelopes, sse, task::EventStream, version::EncodedStream};
 
 /// The body that the ready-made stack answers with; its parts all have names, so nothing is boxed.
 type StackBody = agent_card::ResponseBody<ServeBlobsBody<sse::ResponseBody<Envelopes<EncodedStream<EventStream>>>>>;
@@ -119,6 +118,12 @@ pin_project! {
     pub struct ResponseBody {
         #[pin]
         body: StackBody,
+    }
+}
+
+impl ResponseBody {
+    pub(super) fn empty() -> Self {
+        Self { body: StackBody::card(Full::default()) }
     }
 }
 
