@@ -53,10 +53,7 @@ fn b040_one_data_part_is_its_json_with_every_digit() {
 #[test]
 fn b041_b046_one_file_is_uri_mime_type_and_name() {
     let file = Part::url("https://x.example/a.png").with_media_type("image/png").with_filename("a.png");
-    assert_eq!(
-        json_of(vec![file]),
-        r#"{"uri":"https://x.example/a.png","mimeType":"image/png","name":"a.png"}"#
-    );
+    assert_eq!(json_of(vec![file]), r#"{"uri":"https://x.example/a.png","mimeType":"image/png","name":"a.png"}"#);
     assert_eq!(json_of(vec![Part::url("u")]), r#"{"uri":"u"}"#);
 }
 
