@@ -1,6 +1,6 @@
 use a2a_layers::{
     agent::Reply,
-    blob::{BlobLayer, Blobs},
+    blob::{BlobLayer, Blobs, MemoryBlobStore},
     error::{BoxError, Error, ErrorKind},
     part::{Input, PartLayer},
     types::{InlineBytes, Message, Part, PartContent, Role},
@@ -201,4 +201,19 @@ async fn errors_of_the_agent_pass() {
         let error = Blobs::new(agent, Spy::default()).oneshot(request(parts)).await.unwrap_err();
         assert_eq!(error.to_string(), "broken");
     }
+}
+
+#[tokio::test]
+async fn a_stack_with_layers_of_tower_in_between_can_be_spawned() {
+    let stack = ServiceBuilder::new()
+        .timeout(std::time::Duration::from_secs(1))
+        .layer(BlobLayer::new(MemoryBlobStore::new("/blobs")))
+        .load_shed()
+        .concurrency_limit(1)
+        .timeout(std::time::Duration::from_secs(1))
+        .layer(PartLayer::new())
+        .timeout(std::time::Duration::from_secs(1))
+        .service_fn(|req: Request<Input>| async move { Ok::<_, std::io::Error>(req.body().text().to_owned()) });
+    let run = tokio::spawn(stack.oneshot(request(vec![Part::raw(&b"x"[..]), Part::text("hi")])));
+    assert!(format!("{:?}", run.await.unwrap().unwrap()).contains("hi"));
 }
