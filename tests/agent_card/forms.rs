@@ -29,10 +29,8 @@ fn full() -> AgentCard {
     code.scopes = BTreeMap::from([("read".to_owned(), "Reading".to_owned())]);
     code.pkce_required = true;
     let oauth = SecuritySchemeKind::OAuth2 { flows: vec![code], metadata_url: None };
-    let mut key = SecurityScheme::new(SecuritySchemeKind::ApiKey {
-        location: ApiKeyLocation::Header,
-        name: "X-Key".to_owned(),
-    });
+    let mut key =
+        SecurityScheme::new(SecuritySchemeKind::ApiKey { location: ApiKeyLocation::Header, name: "X-Key".to_owned() });
     key.description = Some("A key".to_owned());
     let mut extension = AgentExtension::required("https://example.com/ext");
     extension.description = Some("Why".to_owned());
@@ -284,18 +282,25 @@ async fn f106_each_kind_of_scheme_has_its_name_in_each_version() {
     let flows = vec![flow(OAuthFlowKind::Implicit), flow(OAuthFlowKind::DeviceCode), flow(OAuthFlowKind::Password)];
     let card = || {
         crate::builder()
-            .security_scheme("http", SecurityScheme::new(SecuritySchemeKind::Http {
-                scheme: "Bearer".to_owned(),
-                bearer_format: Some("JWT".to_owned()),
-            }))
+            .security_scheme(
+                "http",
+                SecurityScheme::new(SecuritySchemeKind::Http {
+                    scheme: "Bearer".to_owned(),
+                    bearer_format: Some("JWT".to_owned()),
+                }),
+            )
             .security_scheme("mtls", SecurityScheme::new(SecuritySchemeKind::MutualTls))
-            .security_scheme("oauth", SecurityScheme::new(SecuritySchemeKind::OAuth2 {
-                flows: flows.clone(),
-                metadata_url: Some("https://m.example".to_owned()),
-            }))
-            .security_scheme("oidc", SecurityScheme::new(SecuritySchemeKind::OpenIdConnect {
-                url: "https://o.example".to_owned(),
-            }))
+            .security_scheme(
+                "oauth",
+                SecurityScheme::new(SecuritySchemeKind::OAuth2 {
+                    flows: flows.clone(),
+                    metadata_url: Some("https://m.example".to_owned()),
+                }),
+            )
+            .security_scheme(
+                "oidc",
+                SecurityScheme::new(SecuritySchemeKind::OpenIdConnect { url: "https://o.example".to_owned() }),
+            )
             .build()
             .unwrap()
     };

@@ -225,7 +225,8 @@ async fn f103_forwarded_headers_count_only_where_they_are_trusted() {
     assert_eq!(first_url(x_forwarded(), spoof()).await, "https://proxy.example/team/echo");
     assert_eq!(first_url(x_forwarded(), get("/")).await, "https://agents.example/echo");
     let forwarded = || leaf().public_url(PublicUrl::from_forwarded(base));
-    let real = get("/").header("Forwarded", "host=evil.example;proto=http, for=1.2.3.4;Host=\"proxy.example:8443\";Proto=https");
+    let real = get("/")
+        .header("Forwarded", "host=evil.example;proto=http, for=1.2.3.4;Host=\"proxy.example:8443\";Proto=https");
     assert_eq!(first_url(forwarded(), real).await, "https://proxy.example:8443/echo");
     let own_host = get("/").header("Host", "own.example").header("X-Forwarded-Proto", "https");
     assert_eq!(first_url(x_forwarded(), own_host).await, "https://own.example/echo");
@@ -249,8 +250,7 @@ async fn f103_a_card_of_another_host_has_another_tag_and_says_what_it_depends_on
 #[tokio::test]
 async fn readiness_and_errors_are_those_of_the_inner_service() {
     let layer = AgentCardLayer::new(leaf());
-    let (mut service, mut handle) =
-        mock::spawn_layer::<Request<Empty<Bytes>>, Response<Full<Bytes>>, _>(layer);
+    let (mut service, mut handle) = mock::spawn_layer::<Request<Empty<Bytes>>, Response<Full<Bytes>>, _>(layer);
     handle.allow(0);
     assert!(service.poll_ready().is_pending());
     handle.allow(2);
