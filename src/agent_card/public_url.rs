@@ -125,9 +125,11 @@ mod tests {
 
     #[test]
     fn f103_only_well_formed_pieces_make_an_address() {
-        let base = |proto, host, prefix| public_base(proto, host, prefix);
-        assert_eq!(base("HTTPS", "Agent.Example:8443", "/a/b/").as_deref(), Some("https://agent.example:8443/a/b"));
-        assert_eq!(base("http", "[::1]:80", "").as_deref(), Some("http://[::1]:80"));
+        assert_eq!(
+            public_base("HTTPS", "Agent.Example:8443", "/a/b/").as_deref(),
+            Some("https://agent.example:8443/a/b")
+        );
+        assert_eq!(public_base("http", "[::1]:80", "").as_deref(), Some("http://[::1]:80"));
         for (proto, host, prefix) in [
             ("ftp", "h", ""),
             ("https", "", ""),
@@ -140,11 +142,11 @@ mod tests {
             ("https", "h", "/a/../b"),
             ("https", "h", "/a?b"),
         ] {
-            assert_eq!(base(proto, host, prefix), None, "{proto} {host} {prefix}");
+            assert_eq!(public_base(proto, host, prefix), None, "{proto} {host} {prefix}");
         }
-        assert!(base("http", &"h".repeat(MAX_LENGTH), "").is_some());
-        assert_eq!(base("http", &"h".repeat(MAX_LENGTH + 1), ""), None);
-        assert!(base("http", "h", &format!("/{}", "p".repeat(MAX_LENGTH - 1))).is_some());
-        assert_eq!(base("http", "h", &format!("/{}", "p".repeat(MAX_LENGTH))), None);
+        assert!(public_base("http", &"h".repeat(MAX_LENGTH), "").is_some());
+        assert_eq!(public_base("http", &"h".repeat(MAX_LENGTH + 1), ""), None);
+        assert!(public_base("http", "h", &format!("/{}", "p".repeat(MAX_LENGTH - 1))).is_some());
+        assert_eq!(public_base("http", "h", &format!("/{}", "p".repeat(MAX_LENGTH))), None);
     }
 }
