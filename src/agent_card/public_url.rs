@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, Uri, header, uri::Authority};
 
+use super::CardError;
 use crate::types::AgentCard;
 
 /// How long a host and a prefix from a header may be, in bytes: a DNS name has at most 253, and a port behind it.
@@ -55,26 +56,48 @@ impl PublicUrl {
         }
     }
 
+    /// # Errors
+    /// If nothing on the card would ever be replaced.
+    pub(super) fn check(&self, card: &AgentCard) -> Result<(), CardError> {
+        let Some(base) = self.base() else { return Ok(()) };
+        if card.interfaces.iter().any(|interface| path_behind(base, &interface.url).is_some()) {
+            return Ok(());
+        }
+        Err(CardError::new("supportedInterfaces", format!("has no URL that begins with {base}")))
+    }
+
+    fn base(&self) -> Option<&str> {
+        match &self.0 {
+            Source::Fixed => None,
+            Source::Forwarded(base) | Source::XForwarded(base) => Some(base.trim_end_matches('/')),
+        }
+    }
+
     /// The card as this request's caller has to see it; `None` if that is as it stands.
     pub(super) fn apply(&self, card: &AgentCard, headers: &HeaderMap, uri: &Uri) -> Option<AgentCard> {
-        let (base, public) = match &self.0 {
+        let base = self.base()?;
+        let public = match self.0 {
             Source::Fixed => return None,
-            Source::Forwarded(base) => (base, forwarded(headers, uri)?),
-            Source::XForwarded(base) => (base, x_forwarded(headers, uri)?),
+            Source::Forwarded(_) => forwarded(headers, uri)?,
+            Source::XForwarded(_) => x_forwarded(headers, uri)?,
         };
-        let base = base.trim_end_matches('/');
         if base == public {
             return None;
         }
         let mut card = card.clone();
         let addresses = card.interfaces.iter_mut().map(|interface| &mut interface.url);
         for address in addresses.chain(&mut card.documentation_url).chain(&mut card.icon_url) {
-            if let Some(path) = address.strip_prefix(base).filter(|path| path.is_empty() || path.starts_with('/')) {
+            if let Some(path) = path_behind(base, address) {
                 *address = format!("{public}{path}");
             }
         }
         Some(card)
     }
+}
+
+/// What follows the base in an address that begins with it.
+fn path_behind<'a>(base: &str, address: &'a str) -> Option<&'a str> {
+    address.strip_prefix(base).filter(|path| path.is_empty() || path.starts_with('/'))
 }
 
 fn forwarded(headers: &HeaderMap, uri: &Uri) -> Option<String> {

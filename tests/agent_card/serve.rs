@@ -221,10 +221,10 @@ async fn f103_forwarded_headers_count_only_where_they_are_trusted() {
     };
     let base = "https://agents.example";
     assert_eq!(first_url(leaf(), spoof()).await, "https://agents.example/echo");
-    let x_forwarded = || leaf().public_url(PublicUrl::from_x_forwarded(base));
+    let x_forwarded = || leaf().public_url(PublicUrl::from_x_forwarded(base)).unwrap();
     assert_eq!(first_url(x_forwarded(), spoof()).await, "https://proxy.example/team/echo");
     assert_eq!(first_url(x_forwarded(), get("/")).await, "https://agents.example/echo");
-    let forwarded = || leaf().public_url(PublicUrl::from_forwarded(base));
+    let forwarded = || leaf().public_url(PublicUrl::from_forwarded(base)).unwrap();
     let real = get("/")
         .header("Forwarded", "host=evil.example;proto=http, for=1.2.3.4;Host=\"proxy.example:8443\";Proto=https");
     assert_eq!(first_url(forwarded(), real).await, "https://proxy.example:8443/echo");
@@ -232,13 +232,20 @@ async fn f103_forwarded_headers_count_only_where_they_are_trusted() {
     assert_eq!(first_url(x_forwarded(), own_host).await, "https://own.example/echo");
     let bad = get("/").header("X-Forwarded-Host", "a b").header("X-Forwarded-Proto", "https");
     assert_eq!(first_url(x_forwarded(), bad).await, "https://agents.example/echo");
-    let elsewhere = leaf().public_url(PublicUrl::from_x_forwarded("https://agents.exam"));
-    assert_eq!(first_url(elsewhere, spoof()).await, "https://agents.example/echo", "a base ends at a slash");
+}
+
+#[test]
+fn f103_a_base_that_no_address_begins_with_is_refused() {
+    for base in ["https://agents.exam", "http://agents.example", "https://agents.example/other"] {
+        let error = leaf().public_url(PublicUrl::from_x_forwarded(base)).unwrap_err();
+        assert_eq!(error.field(), "supportedInterfaces", "{base}");
+    }
+    assert!(leaf().public_url(PublicUrl::fixed()).is_ok());
 }
 
 #[tokio::test]
 async fn f103_a_card_of_another_host_has_another_tag_and_says_what_it_depends_on() {
-    let service = || leaf().public_url(PublicUrl::from_x_forwarded("https://agents.example"));
+    let service = || leaf().public_url(PublicUrl::from_x_forwarded("https://agents.example/")).unwrap();
     let request = || get("/").header("X-Forwarded-Host", "a.example").header("X-Forwarded-Proto", "https");
     let (plain, seen) = (ask(service(), get("/")).await, ask(service(), request()).await);
     assert_ne!(plain.headers()["etag"], seen.headers()["etag"]);
