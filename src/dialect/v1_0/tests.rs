@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     call::Binding,
-    dialect::testing::{self, arbitrary_message, json, message, sent, task},
+    dialect::testing::{self, METHODS, arbitrary_message, json, message, sent, task},
     error::ErrorKind,
     operation::{ListTasksPage, OperationRequest, TaskView},
     task::LogEntry,
@@ -184,13 +184,15 @@ fn f58_an_empty_task_id_is_none() {
 
 #[test]
 fn base64_is_a_slice_of_the_body() {
-    let body =
-        Bytes::from(r#"{"message":{"messageId":"m","role":1,"parts":[{"raw":"-_8AEA"},{"raw":"\u002b/8AEA"}]}}"#);
-    let call = Call::new(Binding::JsonRpc, "SendMessage").with_params(body);
-    let send = sent(V1_0::new().decode(&call).map(Operation::into_request));
-    for part in send.message.parts {
-        let PartContent::Raw(inline) = part.content else { panic!("{part:?}") };
-        assert_eq!(inline, InlineBytes::new(&[0xfb, 0xff, 0, 0x10][..]));
+    for (text, shares) in [("-_8AEA", true), (r"\u002b/8AEA==", false)] {
+        let params = format!(r#"{{"message":{{"messageId":"m","role":1,"parts":[{{"raw":"{text}"}}]}}}}"#);
+        let body = Bytes::from(params);
+        let call = Call::new(Binding::JsonRpc, "SendMessage").with_params(body.clone());
+        let send = sent(V1_0::new().decode(&call).map(Operation::into_request));
+        drop(call);
+        assert_eq!(!body.is_unique(), shares, "{text}");
+        let expected = PartContent::Raw(InlineBytes::new(&[0xfb, 0xff, 0, 0x10][..]));
+        assert_eq!(send.message.parts[0].content, expected);
     }
 }
 
@@ -405,11 +407,11 @@ proptest! {
 
     #[test]
     fn any_bytes_get_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        testing::survives(&V1_0::new(), &super::super::testing::METHODS, &bytes);
+        testing::survives(&V1_0::new(), &METHODS, &bytes);
     }
 
     #[test]
     fn any_json_gets_an_answer(text in testing::arbitrary_params()) {
-        testing::survives(&V1_0::new(), &super::super::testing::METHODS, text.as_bytes());
+        testing::survives(&V1_0::new(), &METHODS, text.as_bytes());
     }
 }
