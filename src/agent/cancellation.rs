@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Tells an agent that its work is no longer wanted. Clones tell the same.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,11 @@ impl Cancellation {
     }
 
     /// Waits until it is asked for, without borrowing.
-    pub fn canceled_owned(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub fn canceled_owned(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.canceled_future()
+    }
+
+    pub(crate) fn canceled_future(&self) -> WaitForCancellationFutureOwned {
         self.0.clone().cancelled_owned()
     }
 }

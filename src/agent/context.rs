@@ -2,6 +2,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::Cancellation;
 use crate::{
+    extension::ActivatedExtensions,
     owner::Owner,
     types::{JsonObject, Message, Task},
 };
@@ -18,7 +19,7 @@ struct Inner {
     owner: Owner,
     task: Option<Arc<Task>>,
     referenced: Vec<Arc<Task>>,
-    extensions: Vec<String>,
+    extensions: ActivatedExtensions,
     accepted_output_modes: Vec<String>,
     metadata: Option<JsonObject>,
     cancellation: Cancellation,
@@ -70,9 +71,9 @@ impl TaskContext {
         &self.0.referenced
     }
 
-    /// URIs of the extensions that the caller has activated and the agent supports.
+    /// The extensions that the caller has activated and the agent supports.
     #[must_use]
-    pub fn extensions(&self) -> &[String] {
+    pub fn extensions(&self) -> &ActivatedExtensions {
         &self.0.extensions
     }
 
@@ -102,9 +103,9 @@ impl TaskContextBuilder {
         self
     }
 
-    /// With the task as it stood before this message.
-    pub fn task(mut self, task: Arc<Task>) -> Self {
-        self.0.task = Some(task);
+    /// With the task as it stood before this message; `None` if the message begins it.
+    pub fn prior_task(mut self, task: Option<Arc<Task>>) -> Self {
+        self.0.task = task;
         self
     }
 
@@ -115,8 +116,8 @@ impl TaskContextBuilder {
     }
 
     /// With the extensions that are at work.
-    pub fn extensions(mut self, uris: Vec<String>) -> Self {
-        self.0.extensions = uris;
+    pub fn extensions(mut self, activated: ActivatedExtensions) -> Self {
+        self.0.extensions = activated;
         self
     }
 

@@ -25,6 +25,13 @@ impl IntoReply for Message {
     }
 }
 
+/// The head is not sent on: an answer may outlive the request that asked for it.
+impl<R: IntoReply> IntoReply for http::Response<R> {
+    fn into_reply(self) -> Reply {
+        self.into_body().into_reply()
+    }
+}
+
 impl IntoReply for () {
     fn into_reply(self) -> Reply {
         Reply::updates(Vec::new())

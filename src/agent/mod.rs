@@ -9,6 +9,7 @@ mod context;
 mod into_reply;
 mod reply;
 
+pub(crate) use self::reply::ReplyForm;
 pub use self::{
     cancellation::Cancellation,
     context::{RequestExt, TaskContext, TaskContextBuilder},

@@ -187,6 +187,12 @@ impl Update {
         Self::Status(StatusUpdate::new(TaskState::Failed).with_words(reason))
     }
 
+    /// The agent has stopped because it was asked to.
+    #[must_use]
+    pub const fn canceled() -> Self {
+        Self::Status(StatusUpdate::new(TaskState::Canceled))
+    }
+
     /// The work is done. A reply that simply ends says the same.
     #[must_use]
     pub const fn completed() -> Self {

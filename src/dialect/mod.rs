@@ -3,12 +3,25 @@
 //! A [`Dialect`] decodes a [`Call`] into an [`Operation`] and encodes what comes back. [`V0_3`] and [`V1_0`] are
 //! built in; implement the trait to speak another, and give it to the [`version`](crate::version) layer.
 
+pub(crate) mod card;
+mod read;
+#[cfg(test)]
+mod testing;
 mod v0_3;
 mod v1_0;
+mod write;
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
 
-pub use self::{v0_3::V0_3, v1_0::V1_0};
+pub use self::{
+    read::read_params,
+    v0_3::V0_3,
+    v1_0::V1_0,
+    write::{escape_line_breaks, write_json},
+};
 use crate::{
     call::Call,
     error::Error,
@@ -52,6 +65,36 @@ pub trait Dialect: Send + Sync + 'static {
     /// # Errors
     /// If this version cannot say it.
     fn encode_card(&self, card: &AgentCard, out: &mut Vec<u8>) -> Result<(), Error>;
+}
+
+impl<D: Dialect + ?Sized> Dialect for Arc<D> {
+    fn version(&self) -> ProtocolVersion {
+        (**self).version()
+    }
+
+    fn operation(&self, method: &str) -> Option<OperationKind> {
+        (**self).operation(method)
+    }
+
+    fn decode(&self, call: &Call) -> Result<Operation, Error> {
+        (**self).decode(call)
+    }
+
+    fn encode(&self, answer: &Answer, out: &mut Vec<u8>) -> Result<(), Error> {
+        (**self).encode(answer, out)
+    }
+
+    fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {
+        (**self).encode_event(event, out)
+    }
+
+    fn error_data(&self, error: &Error) -> Option<Json> {
+        (**self).error_data(error)
+    }
+
+    fn encode_card(&self, card: &AgentCard, out: &mut Vec<u8>) -> Result<(), Error> {
+        (**self).encode_card(card, out)
+    }
 }
 
 /// Tells dialects, and the same dialect with other settings, apart, so that the text of an event can be kept and shared.

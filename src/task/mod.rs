@@ -1,11 +1,28 @@
 //! The life of tasks: an event log for each, and cursors on it.
 
+mod error;
 mod fold;
+mod layer;
 mod log;
+mod narrator;
+mod requests;
+mod run;
+mod runs;
+mod send;
+mod service;
+mod settings;
+mod source;
 mod store;
+mod stream;
+mod subscribe;
+mod watch;
 
 pub use self::{
     fold::{FoldError, fold},
+    layer::TaskLayer,
     log::LogEntry,
-    store::{ListQuery, Snapshot, StoreError, StoredPage, TaskStore},
+    service::{ResponseFuture, Tasks},
+    settings::{CancelMode, CancelScope, CloseOn, FirstEvent, Replay, ReplyMode},
+    store::{ListQuery, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
+    stream::EventStream,
 };

@@ -1,4 +1,9 @@
+mod index;
+mod memory;
+
 use std::{fmt, future::Future, sync::Arc};
+
+pub use self::memory::MemoryTaskStore;
 
 use super::LogEntry;
 use crate::{

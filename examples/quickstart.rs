@@ -1,0 +1,74 @@
+//! An echo agent that streams its answer word by word, served over A2A on 127.0.0.1:8000.
+//!
+//! ```text
+//! cargo run --example quickstart
+//! ```
+
+use std::{convert::Infallible, time::Duration};
+
+use a2a_layers::{
+    agent::Reply,
+    error::BoxError,
+    part::Input,
+    server::{Mount, serve},
+    types::AgentSkill,
+};
+use futures_util::{StreamExt, stream};
+use http::Request;
+use tokio::net::TcpListener;
+use tower::service_fn;
+
+const ADDRESS: &str = "127.0.0.1:8000";
+/// A pause between words, so that one can watch the stream and come back to it in time.
+const PAUSE: Duration = Duration::from_millis(300);
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(echo(request.body().text())) });
+
+    let service = Mount::new("echo", agent)
+        .description("Says what you say, word by word")
+        .skill(AgentSkill::new("echo", "Echo", "Says what you say", "echo"))
+        .url(format!("http://{ADDRESS}/"))
+        .build()?;
+
+    let listener = TcpListener::bind(ADDRESS).await?;
+    println!("{}", greeting());
+    serve(listener, service).await?;
+    Ok(())
+}
+
+fn echo(text: &str) -> Reply {
+    let words: Vec<String> = format!("You said: {text}").split_inclusive(' ').map(str::to_owned).collect();
+    Reply::stream(stream::iter(words).then(|word| async move {
+        tokio::time::sleep(PAUSE).await;
+        Ok::<_, Infallible>(word)
+    }))
+}
+
+fn greeting() -> String {
+    let message = |role: &str, kind: &str, text: &str| {
+        format!(r#""message":{{"messageId":"m1","role":"{role}","parts":[{{{kind}"text":"{text}"}}]}}"#)
+    };
+    let curl = |version: &str, method: &str, params: &str| {
+        format!(
+            "curl -sN http://{ADDRESS}/ -H 'Content-Type: application/json' -H 'A2A-Version: {version}' \\\n    \
+             -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":{{{params}}}}}'"
+        )
+    };
+    let (new, old) = (message("ROLE_USER", "", "hello world"), message("user", r#""kind":"text","#, "hello world"));
+    let long = message("ROLE_USER", "", "a b c d e f g h i j k l m n o p q r s t u v w x y z");
+    let task = r#""id":"'$ID'""#;
+    [
+        format!("Agent card: http://{ADDRESS}/.well-known/agent-card.json\n"),
+        format!("# Send, protocol 1.0 and 0.3\n{}\n{}\n", curl("1.0", "SendMessage", &new), curl("0.3", "message/send", &old)),
+        format!("# Stream\n{}\n{}\n", curl("1.0", "SendStreamingMessage", &new), curl("0.3", "message/stream", &old)),
+        format!(
+            "# Start something long and note its id\nID=$({} \\\n    | sed 's/.*\"task\":{{\"id\":\"\\([^\"]*\\)\".*/\\1/'); echo $ID\n",
+            curl("1.0", "SendMessage", &format!(r#"{long},"configuration":{{"returnImmediately":true}}"#))
+        ),
+        format!("# Get it\n{}\n{}\n", curl("1.0", "GetTask", task), curl("0.3", "tasks/get", task)),
+        format!("# Follow it, while it runs\n{}\n{}", curl("1.0", "SubscribeToTask", task), curl("0.3", "tasks/resubscribe", task)),
+    ]
+    .join("\n")
+}

@@ -1,0 +1,49 @@
+use http::Request;
+
+use super::{BlobStore, File};
+use crate::{
+    error::{Error, find_error},
+    types::{Message, PartContent},
+};
+
+pub(super) fn has_inline(message: &Message) -> bool {
+    message.parts.iter().any(|part| matches!(part.content, PartContent::Raw(_)))
+}
+
+/// Looks at every inline file without decoding any.
+pub(super) fn check(message: &Message, max_bytes: usize) -> Result<(), Error> {
+    let inline = || {
+        message.parts.iter().enumerate().filter_map(|(index, part)| match &part.content {
+            PartContent::Raw(bytes) => Some((index, bytes)),
+            _ => None,
+        })
+    };
+    // Sizes first: they cost nothing, and base64 is then read up to the limit only.
+    for (index, bytes) in inline() {
+        if bytes.len() > max_bytes {
+            let words = format!("is an inline file of {} bytes, of which at most {max_bytes} are allowed", bytes.len());
+            return Err(Error::invalid_params(field(index), words));
+        }
+    }
+    inline().find(|(_, bytes)| !bytes.is_valid()).map_or(Ok(()), |(index, _)| Err(bad_base64(index)))
+}
+
+/// Puts every inline file into the store and its URL in its place.
+pub(super) async fn store<St: BlobStore>(store: St, mut req: Request<Message>) -> Result<Request<Message>, Error> {
+    for (index, part) in req.body_mut().parts.iter_mut().enumerate() {
+        if let PartContent::Raw(bytes) = &part.content {
+            let bytes = bytes.decode().ok_or_else(|| bad_base64(index))?;
+            let url = store.put(File::of_part(bytes, part)).await.map_err(find_error)?;
+            part.content = PartContent::Url(url);
+        }
+    }
+    Ok(req)
+}
+
+fn field(index: usize) -> String {
+    format!("message.parts[{index}]")
+}
+
+fn bad_base64(index: usize) -> Error {
+    Error::invalid_params(field(index), "is an inline file whose base64 is not valid")
+}

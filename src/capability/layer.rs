@@ -1,0 +1,106 @@
+use std::sync::Arc;
+
+use tower_layer::Layer;
+
+use super::Capability;
+use crate::{
+    error::{Error, ErrorKind},
+    operation::{Answer, Operation, OperationKind, OperationRequest, ProtocolVersion},
+    types::AgentCard,
+};
+
+/// Refuses what the agent does not offer. See the [module docs](super).
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct CapabilityLayer {
+    streaming: bool,
+    push_notifications: bool,
+    extended_card: ExtendedCard,
+}
+
+#[derive(Clone, Debug, Default)]
+enum ExtendedCard {
+    #[default]
+    NotOffered,
+    NotSet,
+    Fixed(Arc<AgentCard>),
+    Inner,
+}
+
+impl CapabilityLayer {
+    /// Offers nothing beyond the basics.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Offers what this card says. An extended card that it promises has to be [set](Self::extended_agent_card).
+    pub fn from_card(card: &AgentCard) -> Self {
+        let offered = &card.capabilities;
+        let extended_card = if offered.extended_agent_card { ExtendedCard::NotSet } else { ExtendedCard::NotOffered };
+        Self { streaming: offered.streaming, push_notifications: offered.push_notifications, extended_card }
+    }
+
+    /// Whether streams are offered. The default is no.
+    pub fn streaming(mut self, offered: bool) -> Self {
+        self.streaming = offered;
+        self
+    }
+
+    /// Whether webhooks are offered. The default is no.
+    pub fn push_notifications(mut self, offered: bool) -> Self {
+        self.push_notifications = offered;
+        self
+    }
+
+    /// Answers with this card for those who authenticate. Who they are is for a layer outside to find out.
+    pub fn extended_agent_card(mut self, card: impl Into<Arc<AgentCard>>) -> Self {
+        self.extended_card = ExtendedCard::Fixed(card.into());
+        self
+    }
+
+    /// Leaves the extended card to the inner service, for cards that depend on the caller.
+    pub fn extended_agent_card_from_inner(mut self) -> Self {
+        self.extended_card = ExtendedCard::Inner;
+        self
+    }
+
+    /// What there is to say without asking the inner service; `None` if it has to be asked.
+    pub(super) fn verdict(&self, operation: &Operation) -> Option<Result<Answer, Error>> {
+        let kind = operation.kind();
+        let refuse = |kind: ErrorKind, detail: &'static str| Some(Err(Error::new(kind).with_detail(detail)));
+        if kind == OperationKind::GetExtendedAgentCard {
+            return match &self.extended_card {
+                // 0.3 has one error for both; that of 1.0 tells them apart (spec 0.3 §8.2, 1.0 §3.3.4).
+                ExtendedCard::NotOffered if operation.version() >= ProtocolVersion::V1_0 => {
+                    refuse(ErrorKind::UnsupportedOperation, "the agent has no extended card")
+                }
+                ExtendedCard::NotOffered | ExtendedCard::NotSet => {
+                    Some(Err(Error::new(ErrorKind::ExtendedAgentCardNotConfigured)))
+                }
+                ExtendedCard::Fixed(card) => Some(Ok(Answer::ExtendedAgentCard(Arc::clone(card)))),
+                ExtendedCard::Inner => None,
+            };
+        }
+        if kind.is_streaming() && !self.streaming {
+            return refuse(ErrorKind::UnsupportedOperation, "the agent does not stream");
+        }
+        let brings_webhook = match operation.request() {
+            OperationRequest::SendMessage(send) | OperationRequest::SendStreamingMessage(send) => {
+                send.configuration.push.is_some()
+            }
+            _ => false,
+        };
+        if (kind.is_push() || brings_webhook) && !self.push_notifications {
+            return Some(Err(ErrorKind::PushNotificationNotSupported.into()));
+        }
+        None
+    }
+}
+
+impl<S> Layer<S> for CapabilityLayer {
+    type Service = Capability<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Capability::new(inner, self.clone())
+    }
+}

@@ -1,0 +1,115 @@
+//! Writing JSON behind what is in a buffer.
+
+mod line;
+
+use std::io::Write;
+
+use serde::Serialize;
+
+pub use self::line::escape_line_breaks;
+use crate::{error::Error, types::InlineBytes};
+
+/// Writes a value of your own behind what is in the buffer, as one JSON text without raw line breaks.
+///
+/// # Errors
+/// An internal error if the value cannot be written as JSON, such as a map with keys that are no strings.
+pub fn write_json<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
+    let start = out.len();
+    serde_json::to_writer(&mut *out, value).map_err(Error::internal)?;
+    escape_line_breaks(out, start);
+    Ok(())
+}
+
+/// A string.
+pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+    // A string can always be written, and so can a `Vec`.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// An array.
+pub(super) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
+    out.push(b'[');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        each(out, item);
+    }
+    out.push(b']');
+}
+
+/// An object that is being written. It must be [ended](Self::end).
+pub(super) struct Object<'a> {
+    out: &'a mut Vec<u8>,
+    is_empty: bool,
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Self { out, is_empty: true }
+    }
+
+    /// A member of this name, which must need no escapes; its value is to be written next.
+    pub(super) fn member(&mut self, name: &str) -> &mut Vec<u8> {
+        self.out.extend_from_slice(if self.is_empty { b"\"" } else { b",\"" });
+        self.is_empty = false;
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+        self.out
+    }
+
+    pub(super) fn text(&mut self, name: &str, text: &str) {
+        string(self.member(name), text);
+    }
+
+    pub(super) fn some_text(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.text(name, text);
+        }
+    }
+
+    /// Left out if there are none.
+    pub(super) fn some_texts(&mut self, name: &str, texts: &[String]) {
+        if !texts.is_empty() {
+            array(self.member(name), texts, |out, text| string(out, text));
+        }
+    }
+
+    pub(super) fn flag(&mut self, name: &str, flag: bool) {
+        self.json(name, if flag { "true" } else { "false" });
+    }
+
+    /// JSON as it is.
+    pub(super) fn json(&mut self, name: &str, json: &str) {
+        self.member(name).extend_from_slice(json.as_bytes());
+    }
+
+    /// Left out if there is none.
+    pub(super) fn some_json(&mut self, name: &str, json: Option<&str>) {
+        if let Some(json) = json {
+            self.json(name, json);
+        }
+    }
+
+    /// Something that prints without anything that needs an escape, in quotes.
+    pub(super) fn plain(&mut self, name: &str, value: impl std::fmt::Display) {
+        // A `Vec` can always be written.
+        let _ = write!(self.member(name), "\"{value}\"");
+    }
+
+    pub(super) fn number(&mut self, name: &str, number: u64) {
+        let _ = write!(self.member(name), "{number}");
+    }
+
+    pub(super) fn base64(&mut self, name: &str, bytes: &InlineBytes) {
+        let out = self.member(name);
+        out.push(b'"');
+        out.extend_from_slice(bytes.to_base64().as_bytes());
+        out.push(b'"');
+    }
+
+    pub(super) fn end(self) {
+        self.out.push(b'}');
+    }
+}

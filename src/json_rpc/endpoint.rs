@@ -1,0 +1,135 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
+
+use super::answer::{NO_ID, document_response, error_document, error_response};
+use crate::{
+    body::Gate,
+    error::{Error, ErrorKind},
+};
+
+/// What a request must look like from outside, before its body counts: path, verb, media type, encoding.
+///
+/// [`JsonRpcLayer::endpoint`](super::JsonRpcLayer::endpoint) hands it out, and [`BodyLayer`](crate::body::BodyLayer)
+/// takes it as its [`Gate`], so that what is refused anyway is refused before its body is read.
+#[derive(Clone, Debug, Default)]
+pub struct Endpoint {
+    path: Option<Arc<str>>,
+}
+
+impl Endpoint {
+    /// An endpoint at every path.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Serves this path alone, with and without a slash at its end; others are answered with 404. Default: every path.
+    ///
+    /// What counts is the path as it arrives here, so a router that cuts off a prefix changes it.
+    #[must_use]
+    pub fn path(mut self, path: impl AsRef<str>) -> Self {
+        self.path = Some(Arc::from(without_slash(path.as_ref())));
+        self
+    }
+}
+
+impl Gate for Endpoint {
+    fn admit(&self, head: &Parts) -> Result<(), Response<Bytes>> {
+        if self.path.as_deref().is_some_and(|path| path != without_slash(head.uri.path())) {
+            return Err(refusal(head, StatusCode::NOT_FOUND, "there is nothing at this path"));
+        }
+        if head.method != Method::POST {
+            let mut response = refusal(head, StatusCode::METHOD_NOT_ALLOWED, "only POST is served");
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+            return Err(response);
+        }
+        if !is_json(&head.headers) {
+            let error = Error::new(ErrorKind::ContentTypeNotSupported).with_detail("send application/json");
+            return Err(error_response(NO_ID, &error));
+        }
+        if !is_plain(&head.headers) {
+            let error = Error::new(ErrorKind::ContentTypeNotSupported).with_detail("send it without Content-Encoding");
+            let mut response = document_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, error_document(NO_ID, &error));
+            response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+            return Err(response);
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, error: &Error) -> Response<Bytes> {
+        refuse(error)
+    }
+}
+
+/// The answer to a body that could not be read: here HTTP itself failed, so the status says so.
+pub(crate) fn refuse(error: &Error) -> Response<Bytes> {
+    let mut response = document_response(error.kind().http_status(), error_document(NO_ID, error));
+    response.extensions_mut().insert(error.kind());
+    response
+}
+
+fn refusal(head: &Parts, status: StatusCode, detail: &'static str) -> Response<Bytes> {
+    if head.method == Method::HEAD {
+        let mut response = Response::new(Bytes::new());
+        *response.status_mut() = status;
+        return response;
+    }
+    let error = Error::new(ErrorKind::InvalidRequest).with_detail(detail);
+    document_response(status, error_document(NO_ID, &error))
+}
+
+fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
+}
+
+/// `application/json`, or the media type that 1.0 made for the REST binding and clients of both bindings send to each.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
+        return false;
+    };
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    ["application/json", "application/a2a+json"].iter().any(|known| essence.eq_ignore_ascii_case(known))
+}
+
+fn is_plain(headers: &HeaderMap) -> bool {
+    headers.get_all(header::CONTENT_ENCODING).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    fn admitted(endpoint: &Endpoint, path: &str, media_type: &str) -> bool {
+        let request = Request::post(path).header("content-type", media_type).body(()).unwrap();
+        endpoint.admit(&request.into_parts().0).is_ok()
+    }
+
+    #[test]
+    fn a_path_is_served_with_and_without_a_slash() {
+        for path in ["/a2a", "/a2a/"] {
+            let endpoint = Endpoint::new().path(path);
+            assert!(admitted(&endpoint, "/a2a", "application/json"));
+            assert!(admitted(&endpoint, "/a2a/?after=1", "application/json"));
+            assert!(!admitted(&endpoint, "/a2a/b", "application/json"));
+            assert!(!admitted(&endpoint, "/a2a//", "application/json"));
+            assert!(!admitted(&endpoint, "/", "application/json"));
+        }
+        assert!(admitted(&Endpoint::new().path("/"), "/", "application/json"));
+        assert!(admitted(&Endpoint::new(), "/anything", "application/json"));
+    }
+
+    #[test]
+    fn parameters_and_case_of_a_media_type_do_not_count() {
+        let endpoint = Endpoint::new();
+        for media_type in ["Application/JSON; charset=utf-8", " application/json ;x", "application/a2a+json"] {
+            assert!(admitted(&endpoint, "/", media_type), "{media_type}");
+        }
+        for media_type in ["text/json", "application/json5", "application", "", "application/json, text/plain"] {
+            assert!(!admitted(&endpoint, "/", media_type), "{media_type}");
+        }
+    }
+}

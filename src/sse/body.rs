@@ -1,0 +1,166 @@
+use std::{
+    convert::Infallible,
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use http_body::{Body, Frame as BodyFrame, SizeHint};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep};
+
+use super::{SseLayer, event};
+use crate::encoded::Frame;
+
+/// What an idle stream may keep of its buffer, in bytes. Events are mostly smaller.
+const KEPT: usize = 4 << 10;
+
+pin_project! {
+    /// A document in one piece, or a stream of events.
+    pub struct ResponseBody<T> {
+        #[pin]
+        kind: Kind<T>,
+    }
+}
+
+pin_project! {
+    #[project = KindProj]
+    enum Kind<T> {
+        Document { document: Option<Bytes> },
+        Events {
+            #[pin]
+            stream: T,
+            #[pin]
+            heartbeat: Heartbeat,
+            buffer: BytesMut,
+            config: SseLayer,
+            begun: bool,
+            apart: bool,
+            ended: bool,
+        },
+    }
+}
+
+impl<T> ResponseBody<T> {
+    pub(super) fn document(document: Bytes) -> Self {
+        let document = if document.is_empty() { None } else { Some(document) };
+        Self { kind: Kind::Document { document } }
+    }
+
+    pub(super) fn stream(stream: T, config: SseLayer) -> Self {
+        let heartbeat = Heartbeat { timer: None, last: None };
+        Self {
+            kind: Kind::Events {
+                stream,
+                heartbeat,
+                buffer: BytesMut::new(),
+                config,
+                begun: false,
+                apart: false,
+                ended: false,
+            },
+        }
+    }
+}
+
+impl<T> Body for ResponseBody<T>
+where
+    T: Stream<Item = Frame>,
+{
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<BodyFrame<Bytes>, Infallible>>> {
+        let chunk = match self.project().kind.project() {
+            KindProj::Document { document } => document.take(),
+            KindProj::Events { mut stream, mut heartbeat, buffer, config, begun, apart, ended } => {
+                if !*begun {
+                    *begun = true;
+                    if config.comments {
+                        buffer.extend_from_slice(b": connected\n\n");
+                    }
+                }
+                if std::mem::take(apart) {
+                    // Waiting once makes the server write what it has before it gets the next event.
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                let full = if config.one_event_per_frame { 1 } else { SseLayer::FRAME_SIZE };
+                let mut pending = false;
+                while !*ended && !pending && buffer.len() < full {
+                    match stream.as_mut().poll_next(cx) {
+                        Poll::Ready(Some(frame)) => event::write(&frame, config.ids, buffer),
+                        Poll::Ready(None) => *ended = true,
+                        Poll::Pending => pending = true,
+                    }
+                }
+                if buffer.is_empty() && pending {
+                    if buffer.capacity() > KEPT {
+                        *buffer = BytesMut::new();
+                    }
+                    let Some(after) = config.heartbeat.filter(|_| config.comments) else { return Poll::Pending };
+                    ready!(heartbeat.as_mut().poll(after, cx));
+                    buffer.extend_from_slice(b": ping\n\n");
+                }
+                heartbeat.project().last.take();
+                *apart = config.one_event_per_frame && !*ended;
+                if buffer.is_empty() { None } else { Some(buffer.split().freeze()) }
+            }
+        };
+        Poll::Ready(chunk.map(|chunk| Ok(BodyFrame::data(chunk))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            Kind::Document { document } => document.is_none(),
+            Kind::Events { ended, buffer, .. } => *ended && buffer.is_empty(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Document { document } => SizeHint::with_exact(document.as_ref().map_or(0, Bytes::len) as u64),
+            Kind::Events { .. } => SizeHint::default(),
+        }
+    }
+}
+
+pin_project! {
+    /// Measures silence. The timer is made at the first silence, and moved only when it fires, not with each event.
+    struct Heartbeat {
+        #[pin]
+        timer: Option<Sleep>,
+        // When the silence began; `None` while there is none.
+        last: Option<Instant>,
+    }
+}
+
+impl Heartbeat {
+    /// Ready when the silence has lasted that long.
+    fn poll(self: Pin<&mut Self>, after: std::time::Duration, cx: &mut Context<'_>) -> Poll<()> {
+        let mut this = self.project();
+        let due = *this.last.get_or_insert_with(Instant::now) + after;
+        if this.timer.is_none() {
+            this.timer.set(Some(tokio::time::sleep_until(due)));
+        }
+        while let Some(mut timer) = this.timer.as_mut().as_pin_mut() {
+            ready!(timer.as_mut().poll(cx));
+            if timer.deadline() >= due {
+                break;
+            }
+            timer.reset(due);
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<T> fmt::Debug for ResponseBody<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Document { document } => f.debug_tuple("Document").field(document).finish(),
+            Kind::Events { ended, .. } => f.debug_struct("Events").field("ended", ended).finish_non_exhaustive(),
+        }
+    }
+}

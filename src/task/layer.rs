@@ -1,0 +1,158 @@
+use std::{sync::Arc, time::Duration};
+
+use tower_layer::Layer;
+
+use super::{
+    CancelMode, CancelScope, CloseOn, FirstEvent, MemoryTaskStore, Replay, ReplyMode, Tasks, runs::Runs,
+    settings::Settings,
+};
+
+/// Carries operations out against a store, and runs the agent. See the [module docs](super).
+#[derive(Clone, Debug)]
+pub struct TaskLayer<T = MemoryTaskStore> {
+    store: T,
+    settings: Settings,
+    runs: Runs,
+}
+
+impl TaskLayer {
+    /// Keeps tasks in memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_store(MemoryTaskStore::new())
+    }
+}
+
+impl Default for TaskLayer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> TaskLayer<T> {
+    /// Keeps tasks in this store.
+    pub fn with_store(store: T) -> Self {
+        Self { store, settings: Settings::default(), runs: Runs::default() }
+    }
+
+    /// How a send is answered. Default: [`ReplyMode::Task`].
+    #[must_use]
+    pub fn reply(mut self, mode: ReplyMode) -> Self {
+        self.settings.reply = mode;
+        self
+    }
+
+    /// What a cancel does. Default: [`CancelMode::Final`].
+    #[must_use]
+    pub fn cancel(mut self, mode: CancelMode) -> Self {
+        self.settings.cancel = mode;
+        self
+    }
+
+    /// Which tasks can be canceled. Default: [`CancelScope::Any`].
+    #[must_use]
+    pub fn cancel_scope(mut self, scope: CancelScope) -> Self {
+        self.settings.cancel_scope = scope;
+        self
+    }
+
+    /// How long an agent may go on after a cancel before its future is dropped. Default: 5 s, enough to put things
+    /// away and short enough not to pile up.
+    #[must_use]
+    pub fn cancel_grace(mut self, grace: Duration) -> Self {
+        self.settings.cancel_grace = grace;
+        self
+    }
+
+    /// Which interrupted state ends a stream. Default: [`CloseOn::InputRequired`].
+    #[must_use]
+    pub fn close_on(mut self, states: CloseOn) -> Self {
+        self.settings.close_on = states;
+        self
+    }
+
+    /// Where a subscription without a cursor begins. Default: [`Replay::ByVersion`].
+    #[must_use]
+    pub fn replay(mut self, replay: Replay) -> Self {
+        self.settings.replay = replay;
+        self
+    }
+
+    /// What a stream begins with. Default: [`FirstEvent::Submitted`].
+    #[must_use]
+    pub fn first_event(mut self, first: FirstEvent) -> Self {
+        self.settings.first_event = first;
+        self
+    }
+
+    /// Whether `GetTask` shows the status alone, without history and artifacts (row C08). Default: false.
+    #[must_use]
+    pub fn status_only(mut self, status_only: bool) -> Self {
+        self.settings.status_only = status_only;
+        self
+    }
+
+    /// Whether a task that names no conversation takes its own id as the conversation's (row S03). Default: false, a
+    /// fresh id.
+    #[must_use]
+    pub fn context_is_task(mut self, context_is_task: bool) -> Self {
+        self.settings.context_is_task = context_is_task;
+        self
+    }
+
+    /// Whether fresh ids say what they are of, as in `task-…` and `ctx-…` (row V043). Default: false.
+    #[must_use]
+    pub fn named_ids(mut self, named: bool) -> Self {
+        self.settings.named_ids = named;
+        self
+    }
+
+    /// How many agents may run at once; one more send is refused as overloaded, with retry advice. Default: 100,000,
+    /// which keeps a flood from taking all memory; what the agent itself can bear is for a `concurrency_limit` beneath
+    /// this layer to say, behind which tasks wait as submitted.
+    #[must_use]
+    pub fn max_runs(mut self, runs: usize) -> Self {
+        self.settings.max_runs = runs;
+        self
+    }
+
+    /// How many events a task may have; one more fails it. Default: 1,000,000, far beyond any answer, so that an agent
+    /// that never ends cannot take all memory.
+    #[must_use]
+    pub fn max_events(mut self, events: u64) -> Self {
+        self.settings.max_events = events;
+        self
+    }
+
+    /// How long an agent may work on one message; `None` for as long as it likes. Default: 1 h, so that no task stays
+    /// at work for ever. A task that runs into it fails.
+    #[must_use]
+    pub fn run_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.settings.run_timeout = timeout;
+        self
+    }
+
+    /// How long an agent may say nothing; `None` for as long as it likes. Default: 10 min, longer than slow models
+    /// think. A task that runs into it fails.
+    #[must_use]
+    pub fn idle_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.settings.idle_timeout = timeout;
+        self
+    }
+
+    /// How long a blocking send waits before it is answered with the task as it stands. Default: `None`, until the
+    /// work ends or is interrupted (spec 1.0 §3.2.2). Set it below the time-out of what stands in front of the server.
+    #[must_use]
+    pub fn max_wait(mut self, wait: Option<Duration>) -> Self {
+        self.settings.max_wait = wait;
+        self
+    }
+}
+
+impl<S, T: Clone> Layer<S> for TaskLayer<T> {
+    type Service = Tasks<S, T>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Tasks::new(inner, self.store.clone(), Arc::new(self.settings.clone()), self.runs.clone())
+    }
+}

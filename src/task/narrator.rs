@@ -1,0 +1,221 @@
+//! Turns what an agent says into events of its task.
+
+use std::sync::Arc;
+
+use crate::{
+    agent::{ArtifactUpdate, StatusUpdate, Update},
+    error::Error,
+    types::{
+        Artifact, Event, Json, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus,
+        TaskStatusUpdateEvent,
+    },
+};
+
+/// Whether an agent is still listened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// It is.
+    Goes,
+    /// It waits for an authorization; callers that wait are answered, but it may go on.
+    Pauses,
+    /// The run is over.
+    Ends,
+}
+
+/// Knows what has been said so far, as far as it decides what comes next.
+#[derive(Debug)]
+pub(super) struct Narrator {
+    task_id: Arc<str>,
+    context_id: Arc<str>,
+    state: TaskState,
+    text: Option<Arc<str>>,
+    artifacts: usize,
+}
+
+impl Narrator {
+    pub(super) fn new(task_id: Arc<str>, context_id: Arc<str>, task: Option<&Task>) -> Self {
+        Self {
+            task_id,
+            context_id,
+            state: task.map_or(TaskState::Submitted, |task| task.status.state),
+            text: None,
+            artifacts: task.map_or(0, |task| task.artifacts.len()),
+        }
+    }
+
+    /// The agent has the message.
+    pub(super) fn works(&mut self, out: &mut Vec<Event>) {
+        self.status(StatusUpdate::new(TaskState::Working), out);
+    }
+
+    pub(super) fn tell(&mut self, update: Update, out: &mut Vec<Event>) -> Flow {
+        match update {
+            Update::Text(text) => {
+                if !text.is_empty() {
+                    self.text(text, out);
+                }
+            }
+            Update::Part(part) => {
+                let artifact = Artifact::new(self.fresh_artifact_id(), vec![part]);
+                self.artifact(ArtifactUpdate::new(artifact), out);
+            }
+            Update::Artifact(update) => {
+                self.artifacts += usize::from(!update.append);
+                self.artifact(update, out);
+            }
+            Update::Message(message) => {
+                let mut artifact = Artifact::new(self.fresh_artifact_id(), message.parts);
+                artifact.metadata = message.metadata;
+                artifact.extensions = message.extensions;
+                self.artifact(ArtifactUpdate::new(artifact), out);
+                return self.status(StatusUpdate::new(TaskState::Completed), out);
+            }
+            Update::Status(update) => return self.status(update, out),
+        }
+        Flow::Goes
+    }
+
+    /// The agent has said all. What waits for an authorization goes on waiting; all else is done.
+    pub(super) fn ends(&mut self, out: &mut Vec<Event>) {
+        if self.state != TaskState::AuthRequired {
+            self.status(StatusUpdate::new(TaskState::Completed), out);
+        }
+    }
+
+    /// The run failed: the callers are told the code and the words of the error, and nothing of its cause.
+    pub(super) fn fails(&mut self, error: &Error, out: &mut Vec<Event>) {
+        let words = error.message();
+        let data = Json::from(serde_json::json!({ "code": error.code(), "message": words }));
+        let message = Message::new(Role::Agent, vec![Part::text(words), Part::data(data)]);
+        self.status(StatusUpdate::new(TaskState::Failed).with_message(message), out);
+    }
+
+    /// The agent has stopped after a cancel.
+    pub(super) fn stops(&mut self, out: &mut Vec<Event>) {
+        self.status(StatusUpdate::new(TaskState::Canceled), out);
+    }
+
+    fn text(&mut self, text: String, out: &mut Vec<Event>) {
+        let (id, append) = match &self.text {
+            Some(id) => (Arc::clone(id), true),
+            None => (self.fresh_artifact_id(), false),
+        };
+        self.text = Some(Arc::clone(&id));
+        let mut update = ArtifactUpdate::new(Artifact::new(id, vec![Part::text(text)]));
+        update.append = append;
+        self.artifact(update, out);
+    }
+
+    fn artifact(&self, update: ArtifactUpdate, out: &mut Vec<Event>) {
+        out.push(Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+            task_id: Arc::clone(&self.task_id),
+            context_id: Arc::clone(&self.context_id),
+            artifact: update.artifact,
+            append: update.append,
+            last_chunk: update.last_chunk,
+            metadata: update.metadata,
+        }));
+    }
+
+    fn status(&mut self, update: StatusUpdate, out: &mut Vec<Event>) -> Flow {
+        let StatusUpdate { state, message, metadata } = update;
+        let says_nothing = message.is_none() && metadata.is_none();
+        let is_old = state == self.state || matches!(state, TaskState::Submitted | TaskState::Unspecified);
+        if is_old && says_nothing {
+            return Flow::Goes;
+        }
+        // A task does not go back to submitted; what the agent says with it is still told.
+        let state = if is_old { self.state } else { state };
+        self.state = state;
+        let mut status = TaskStatus::new(state);
+        status.message = message.map(|mut message| {
+            message.role = Role::Agent;
+            message.task_id = Some(Arc::clone(&self.task_id));
+            message.context_id = Some(Arc::clone(&self.context_id));
+            Arc::new(message)
+        });
+        let ids = (Arc::clone(&self.task_id), Arc::clone(&self.context_id));
+        out.push(Event::StatusUpdate(TaskStatusUpdateEvent { task_id: ids.0, context_id: ids.1, status, metadata }));
+        match state {
+            TaskState::AuthRequired => Flow::Pauses,
+            state if state.is_terminal() || state.is_interrupted() => Flow::Ends,
+            _ => Flow::Goes,
+        }
+    }
+
+    fn fresh_artifact_id(&mut self) -> Arc<str> {
+        self.artifacts += 1;
+        Arc::from(format!("artifact-{}", self.artifacts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn narrator() -> Narrator {
+        Narrator::new(Arc::from("t"), Arc::from("c"), None)
+    }
+
+    fn told(narrator: &mut Narrator, updates: Vec<Update>) -> (Vec<Event>, Flow) {
+        let (mut out, mut flow) = (Vec::new(), Flow::Goes);
+        for update in updates {
+            flow = narrator.tell(update, &mut out);
+        }
+        (out, flow)
+    }
+
+    #[test]
+    fn b075_text_is_one_artifact_whose_first_piece_alone_does_not_append() {
+        let updates = vec!["a".into(), "".into(), Update::file(Part::url("u")), "b".into()];
+        let (events, _) = told(&mut narrator(), updates);
+        let seen: Vec<_> = events
+            .iter()
+            .map(|event| match event {
+                Event::ArtifactUpdate(update) => (&*update.artifact.artifact_id, update.append, update.last_chunk),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(seen, [("artifact-1", false, false), ("artifact-2", false, false), ("artifact-1", true, false)]);
+    }
+
+    #[test]
+    fn states_are_told_once_and_never_go_back() {
+        let mut narrator = narrator();
+        let mut out = Vec::new();
+        narrator.works(&mut out);
+        assert_eq!(out.len(), 1);
+        let submitted = Update::Status(StatusUpdate::new(TaskState::Submitted));
+        let (events, flow) = told(&mut narrator, vec![Update::working(), submitted]);
+        assert_eq!((events.len(), flow), (0, Flow::Goes));
+        let (events, flow) = told(&mut narrator, vec![Update::progress("half")]);
+        assert_eq!((events.len(), flow), (1, Flow::Goes));
+    }
+
+    #[test]
+    fn what_ends_a_run() {
+        for (update, expected) in [
+            (Update::input_required("?"), Flow::Ends),
+            (Update::auth_required("?"), Flow::Pauses),
+            (Update::rejected("no"), Flow::Ends),
+            (Update::failed("no"), Flow::Ends),
+            (Update::completed(), Flow::Ends),
+            (Update::canceled(), Flow::Ends),
+            (Update::Message(Message::agent("all")), Flow::Ends),
+            (Update::text("x"), Flow::Goes),
+        ] {
+            assert_eq!(told(&mut narrator(), vec![update.clone()]).1, expected, "{update:?}");
+        }
+    }
+
+    #[test]
+    fn b126_a_failure_tells_code_and_message_and_no_cause() {
+        let mut out = Vec::new();
+        narrator().fails(&Error::internal("secret"), &mut out);
+        let Event::StatusUpdate(update) = &out[0] else { panic!("{out:?}") };
+        let message = update.status.message.as_ref().unwrap();
+        assert_eq!(message.parts[0].as_text(), Some("Internal error"));
+        assert_eq!(message.parts[1].as_data().unwrap().get(), r#"{"code":-32603,"message":"Internal error"}"#);
+        assert!(!format!("{message:?}").contains("secret"));
+    }
+}

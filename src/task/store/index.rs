@@ -1,0 +1,233 @@
+//! Finds tasks by id, and in the order of their last status.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    ops::Bound,
+    sync::Arc,
+};
+
+use super::ListQuery;
+use crate::{
+    owner::Owner,
+    types::{Task, TaskState, Timestamp},
+};
+
+/// Where a task stands in a list: the moment of its status, and, among equals, when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    millis: i64,
+    sequence: u64,
+}
+
+impl Key {
+    /// The same task's place at another moment.
+    pub(super) fn at(self, time: Timestamp) -> Self {
+        Self { millis: time.as_millis(), ..self }
+    }
+
+    pub(super) fn to_token(self) -> String {
+        format!("{:x}.{:x}", self.millis, self.sequence)
+    }
+
+    pub(super) fn from_token(token: &str) -> Option<Self> {
+        let (millis, sequence) = token.split_once('.')?;
+        let key = Self {
+            millis: u64::from_str_radix(millis, 16).ok()?.cast_signed(),
+            sequence: u64::from_str_radix(sequence, 16).ok()?,
+        };
+        // Only what this store writes: no signs, no leading zeros, no capitals.
+        (key.to_token() == token).then_some(key)
+    }
+}
+
+/// All tasks of a store. It knows where they stand, not what they say.
+#[derive(Debug)]
+pub(super) struct Catalog<R> {
+    tasks: HashMap<Arc<str>, Slot<R>>,
+    owners: HashMap<Owner, OwnerIndex<R>>,
+    /// Finished tasks, in the order in which they ended.
+    finished: VecDeque<(i64, Arc<str>)>,
+    next_sequence: u64,
+}
+
+#[derive(Debug)]
+struct Slot<R> {
+    record: Arc<R>,
+    owner: Owner,
+    context_id: Arc<str>,
+    key: Key,
+}
+
+#[derive(Debug)]
+struct OwnerIndex<R> {
+    all: BTreeMap<Key, Entry<R>>,
+    contexts: HashMap<Arc<str>, BTreeMap<Key, Entry<R>>>,
+    states: HashMap<TaskState, u64>,
+}
+
+#[derive(Debug)]
+struct Entry<R> {
+    record: Arc<R>,
+    state: TaskState,
+}
+
+/// A page, and what there is beyond it.
+#[derive(Debug)]
+pub(super) struct Found<R> {
+    pub(super) records: Vec<Arc<R>>,
+    pub(super) next: Option<Key>,
+    pub(super) total: u64,
+}
+
+impl<R> Default for Catalog<R> {
+    fn default() -> Self {
+        Self { tasks: HashMap::new(), owners: HashMap::new(), finished: VecDeque::new(), next_sequence: 0 }
+    }
+}
+
+impl<R> Default for OwnerIndex<R> {
+    fn default() -> Self {
+        Self { all: BTreeMap::new(), contexts: HashMap::new(), states: HashMap::new() }
+    }
+}
+
+impl<R> Clone for Entry<R> {
+    fn clone(&self) -> Self {
+        Self { record: Arc::clone(&self.record), state: self.state }
+    }
+}
+
+impl<R> Catalog<R> {
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<Arc<R>> {
+        self.tasks.get(id).map(|slot| Arc::clone(&slot.record))
+    }
+
+    pub(super) fn next_key(&mut self, time: Timestamp) -> Key {
+        self.next_sequence += 1;
+        Key { millis: time.as_millis(), sequence: self.next_sequence }
+    }
+
+    /// False, and nothing done, if the id is taken.
+    pub(super) fn insert(&mut self, owner: &Owner, task: &Task, key: Key, record: Arc<R>) -> bool {
+        if self.tasks.contains_key(&task.id) {
+            return false;
+        }
+        let index = self.owners.entry(owner.clone()).or_default();
+        index.insert(&task.context_id, key, Entry { record: Arc::clone(&record), state: task.status.state });
+        let slot = Slot { record, owner: owner.clone(), context_id: Arc::clone(&task.context_id), key };
+        self.tasks.insert(Arc::clone(&task.id), slot);
+        self.note_end(task, key);
+        true
+    }
+
+    /// Moves a task whose status changed.
+    pub(super) fn reposition(&mut self, owner: &Owner, task: &Task, old: Key, new: Key) {
+        // A task that was let go meanwhile stays gone.
+        let (Some(slot), Some(index)) = (self.tasks.get_mut(&task.id), self.owners.get_mut(owner)) else { return };
+        slot.key = new;
+        if let Some(entry) = index.remove(&task.context_id, old) {
+            index.insert(&task.context_id, new, Entry { state: task.status.state, ..entry });
+        }
+        self.note_end(task, new);
+    }
+
+    fn note_end(&mut self, task: &Task, key: Key) {
+        if task.status.state.is_terminal() {
+            self.finished.push_back((key.millis, Arc::clone(&task.id)));
+        }
+    }
+
+    /// Lets go of finished tasks beyond the newest `count`, and of those that ended before `oldest`.
+    pub(super) fn retain(&mut self, count: usize, oldest: i64) -> Vec<Arc<R>> {
+        let mut dropped = Vec::new();
+        while self.finished.len() > count || self.finished.front().is_some_and(|(ended, _)| *ended < oldest) {
+            let Some((_, id)) = self.finished.pop_front() else { break };
+            let Some(slot) = self.tasks.remove(&id) else { continue };
+            if let Some(index) = self.owners.get_mut(&slot.owner) {
+                index.remove(&slot.context_id, slot.key);
+                if index.all.is_empty() {
+                    self.owners.remove(&slot.owner);
+                }
+            }
+            dropped.push(slot.record);
+        }
+        dropped
+    }
+
+    pub(super) fn list(&self, owner: &Owner, query: &ListQuery, before: Option<Key>) -> Found<R> {
+        let mut found = Found { records: Vec::new(), next: None, total: 0 };
+        let Some(index) = self.owners.get(owner) else { return found };
+        let Some(entries) = query.context_id.as_ref().map_or(Some(&index.all), |id| index.contexts.get(id)) else {
+            return found;
+        };
+        let from = query
+            .status_timestamp_after
+            .map_or(Bound::Unbounded, |time| Bound::Included(Key { millis: time.as_millis(), sequence: 0 }));
+        let matches = |entry: &Entry<R>| query.status.is_none_or(|state| entry.state == state);
+        found.total = match (&query.context_id, query.status, query.status_timestamp_after) {
+            (_, None, None) => entries.len() as u64,
+            (None, Some(state), None) => index.states.get(&state).copied().unwrap_or_default(),
+            _ => entries.range((from, Bound::Unbounded)).filter(|(_, entry)| matches(entry)).count() as u64,
+        };
+        let to = before.map_or(Bound::Unbounded, Bound::Excluded);
+        // A token from beyond the filter leaves nothing; `range` would panic on bounds that cross.
+        if let (Bound::Included(low), Bound::Excluded(high)) = (from, to)
+            && low >= high
+        {
+            return found;
+        }
+        let mut last = None;
+        for (key, entry) in entries.range((from, to)).rev().filter(|(_, entry)| matches(entry)) {
+            if found.records.len() == query.page_size {
+                found.next = last;
+                break;
+            }
+            found.records.push(Arc::clone(&entry.record));
+            last = Some(*key);
+        }
+        found
+    }
+}
+
+impl<R> OwnerIndex<R> {
+    fn insert(&mut self, context_id: &Arc<str>, key: Key, entry: Entry<R>) {
+        *self.states.entry(entry.state).or_default() += 1;
+        self.contexts.entry(Arc::clone(context_id)).or_default().insert(key, entry.clone());
+        self.all.insert(key, entry);
+    }
+
+    fn remove(&mut self, context_id: &Arc<str>, key: Key) -> Option<Entry<R>> {
+        let entry = self.all.remove(&key)?;
+        if let Some(count) = self.states.get_mut(&entry.state) {
+            *count -= 1;
+        }
+        if let Some(context) = self.contexts.get_mut(context_id) {
+            context.remove(&key);
+            if context.is_empty() {
+                self.contexts.remove(context_id);
+            }
+        }
+        Some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_come_back_as_they_went_and_nothing_else_is_one() {
+        let mut catalog = Catalog::<()>::default();
+        for millis in [0, 1, -1, 1_767_225_600_123] {
+            let key = catalog.next_key(Timestamp::from_millis(millis));
+            assert_eq!(Key::from_token(&key.to_token()), Some(key));
+        }
+        for token in ["", ".", "not a token", "1", "1.", "+1.1", "01.1", "A.1", "1.1.1", "ffffffffffffffffff.1"] {
+            assert_eq!(Key::from_token(token), None, "{token}");
+        }
+    }
+}

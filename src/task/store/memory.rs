@@ -1,0 +1,238 @@
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::sync::Notify;
+
+use super::{
+    ListQuery, Snapshot, StoreError, StoredPage, TaskStore,
+    index::{Catalog, Key},
+};
+use crate::{
+    owner::Owner,
+    task::{LogEntry, fold},
+    types::{Event, Task, Timestamp},
+};
+
+/// Keeps tasks in memory: for development, tests, and servers that need no history across restarts.
+///
+/// Finished tasks are kept for 24 hours, and at most 100,000 of them; then the oldest go. Tasks that are not over
+/// stay. Clones share the same tasks.
+#[derive(Clone, Debug)]
+pub struct MemoryTaskStore {
+    catalog: Arc<Mutex<Catalog<Record>>>,
+    max_finished: usize,
+    max_age: Duration,
+}
+
+/// One task and its log.
+#[derive(Debug)]
+pub(super) struct Record {
+    owner: Owner,
+    state: Mutex<RecordState>,
+    grown: Notify,
+    gone: AtomicBool,
+}
+
+#[derive(Debug)]
+struct RecordState {
+    task: Arc<Task>,
+    log: Vec<LogEntry>,
+    key: Key,
+}
+
+impl MemoryTaskStore {
+    /// How many finished tasks are kept unless [set otherwise](Self::max_finished).
+    pub const DEFAULT_MAX_FINISHED: usize = 100_000;
+    /// How long finished tasks are kept unless [set otherwise](Self::max_age).
+    pub const DEFAULT_MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { catalog: Arc::default(), max_finished: Self::DEFAULT_MAX_FINISHED, max_age: Self::DEFAULT_MAX_AGE }
+    }
+
+    /// How many finished tasks are kept. Default: 100,000, a few hundred megabytes of ordinary answers.
+    #[must_use]
+    pub fn max_finished(mut self, tasks: usize) -> Self {
+        self.max_finished = tasks;
+        self
+    }
+
+    /// How long finished tasks are kept. Default: 24 hours, so that a caller can come back the next morning.
+    #[must_use]
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.max_age = age;
+        self
+    }
+
+    /// How many tasks there are, of all owners.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.catalog().len()
+    }
+
+    /// True if there are no tasks.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn catalog(&self) -> MutexGuard<'_, Catalog<Record>> {
+        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record(&self, owner: &Owner, id: &str) -> Result<Arc<Record>, StoreError> {
+        let record = self.catalog().get(id).filter(|record| record.owner == *owner);
+        let record = record.ok_or(StoreError::NotFound)?;
+        if self.is_expired(&record.lock().task) { Err(StoreError::NotFound) } else { Ok(record) }
+    }
+
+    fn is_expired(&self, task: &Task) -> bool {
+        task.status.state.is_terminal() && status_time(task).as_millis() < self.oldest()
+    }
+
+    /// Finished tasks of before this moment are too old, in milliseconds since the epoch.
+    fn oldest(&self) -> i64 {
+        let age = i64::try_from(self.max_age.as_millis()).unwrap_or(i64::MAX);
+        Timestamp::now().as_millis().saturating_sub(age)
+    }
+
+    /// Notes that a task moved or ended, and lets go of finished tasks that are too many or too old.
+    fn reindex(&self, owner: &Owner, task: &Task, old: Key, new: Key) {
+        let mut catalog = self.catalog();
+        catalog.reposition(owner, task, old, new);
+        let dropped = catalog.retain(self.max_finished, self.oldest());
+        drop(catalog);
+        for record in dropped {
+            record.gone.store(true, Ordering::Release);
+            record.grown.notify_waiters();
+        }
+    }
+}
+
+impl Default for MemoryTaskStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Record {
+    fn lock(&self) -> MutexGuard<'_, RecordState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RecordState {
+    fn revision(&self) -> u64 {
+        self.log.len() as u64
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::new(Arc::clone(&self.task), self.revision())
+    }
+}
+
+fn status_time(task: &Task) -> Timestamp {
+    task.status.timestamp.unwrap_or(Timestamp::from_millis(0))
+}
+
+impl TaskStore for MemoryTaskStore {
+    async fn create(&self, owner: &Owner, task: Arc<Task>) -> Result<Snapshot, StoreError> {
+        let mut catalog = self.catalog();
+        let key = catalog.next_key(status_time(&task));
+        let log = vec![LogEntry::new(1, Event::Task(Arc::clone(&task)))];
+        let snapshot = Snapshot::new(Arc::clone(&task), 1);
+        let record = Arc::new(Record {
+            owner: owner.clone(),
+            state: Mutex::new(RecordState { task: Arc::clone(&task), log, key }),
+            grown: Notify::new(),
+            gone: AtomicBool::new(false),
+        });
+        if catalog.insert(owner, &task, key, record) { Ok(snapshot) } else { Err(StoreError::Conflict) }
+    }
+
+    async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {
+        let record = self.record(owner, id)?;
+        let mut state = record.lock();
+        if state.task.status.state.is_terminal() {
+            return Err(StoreError::Terminal);
+        }
+        if state.revision() != expected {
+            return Err(StoreError::Conflict);
+        }
+        let ends = events.iter().position(|event| event.state().is_some_and(|state| state.is_terminal()));
+        if ends.is_some_and(|at| at + 1 < events.len()) {
+            return Err(StoreError::Terminal);
+        }
+        let moved = events.iter().any(|event| event.state().is_some());
+        // Nothing below can fail half way: the batch holds nothing behind a terminal state.
+        let task = Arc::make_mut(&mut state.task);
+        for event in &events {
+            fold(task, event).map_err(|_| StoreError::Terminal)?;
+        }
+        let mut number = expected;
+        state.log.extend(events.into_iter().map(|event| {
+            number += 1;
+            LogEntry::new(number, event)
+        }));
+        if moved {
+            let (old, new) = (state.key, state.key.at(status_time(&state.task)));
+            state.key = new;
+            self.reindex(owner, &state.task, old, new);
+        }
+        let snapshot = state.snapshot();
+        drop(state);
+        record.grown.notify_waiters();
+        Ok(snapshot)
+    }
+
+    async fn get(&self, owner: &Owner, id: &str) -> Result<Snapshot, StoreError> {
+        Ok(self.record(owner, id)?.lock().snapshot())
+    }
+
+    async fn read(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        let record = self.record(owner, id)?;
+        let state = record.lock();
+        let from = usize::try_from(after).unwrap_or(usize::MAX).min(state.log.len());
+        let to = from.saturating_add(limit).min(state.log.len());
+        Ok(state.log[from..to].to_vec())
+    }
+
+    async fn grown(&self, owner: &Owner, id: &str, after: u64) -> Result<(), StoreError> {
+        let record = self.record(owner, id)?;
+        loop {
+            let mut grown = std::pin::pin!(record.grown.notified());
+            // From here on nothing is missed: what grows after this wakes us, what grew before it is seen below.
+            grown.as_mut().enable();
+            if record.gone.load(Ordering::Acquire) {
+                return Err(StoreError::NotFound);
+            }
+            if record.lock().revision() > after {
+                return Ok(());
+            }
+            grown.await;
+        }
+    }
+
+    async fn list(&self, owner: &Owner, query: &ListQuery) -> Result<StoredPage, StoreError> {
+        let before = match &query.page_token {
+            Some(token) => Some(Key::from_token(token).ok_or(StoreError::BadToken)?),
+            None => None,
+        };
+        let dropped = self.catalog().retain(self.max_finished, self.oldest());
+        for record in dropped {
+            record.gone.store(true, Ordering::Release);
+            record.grown.notify_waiters();
+        }
+        let found = self.catalog().list(owner, query, before);
+        // The task is read outside the catalog's lock, so that a long page holds nobody up.
+        let tasks = found.records.iter().map(|record| Arc::clone(&record.lock().task)).collect();
+        Ok(StoredPage { tasks, next_page_token: found.next.map(Key::to_token), total_size: found.total })
+    }
+}

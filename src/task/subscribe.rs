@@ -1,0 +1,115 @@
+use http::{HeaderMap, Uri, request::Parts};
+
+use super::{EventStream, FirstEvent, Replay, TaskStore, error::store_error, fold, service::Shared, stream::Cursor};
+use crate::{
+    error::{Error, ErrorKind},
+    operation::{Outcome, ProtocolVersion, StreamEvent, SubscribeToTask, TaskView},
+    owner::Owner,
+    types::{Event, Task},
+};
+
+/// Where a reader left off: the `Last-Event-ID` header, else the `after` of the query (row B091).
+///
+/// # Errors
+/// [`InvalidParams`](ErrorKind::InvalidParams) if it is no number (row B121).
+pub(super) fn cursor(headers: &HeaderMap, uri: &Uri) -> Result<Option<u64>, Error> {
+    let number = |name: &str, text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits.then(|| text.parse::<u64>().ok()).flatten();
+        number.ok_or_else(|| Error::invalid_params(name, "must be the number of an event"))
+    };
+    if let Some(value) = headers.get("last-event-id") {
+        return number("Last-Event-ID", value.to_str().unwrap_or_default().trim()).map(Some);
+    }
+    let after = uri.query().into_iter().flat_map(|query| query.split('&')).find_map(|pair| pair.strip_prefix("after="));
+    after.map(|text| number("after", text)).transpose()
+}
+
+pub(super) async fn subscribe<T: TaskStore>(
+    shared: Shared<T>,
+    head: Parts,
+    owner: Owner,
+    version: ProtocolVersion,
+    request: SubscribeToTask,
+) -> Result<Outcome<EventStream>, Error> {
+    let Shared { store, settings, .. } = shared;
+    let id = request.id;
+    let cursor = cursor(&head.headers, &head.uri)?;
+    let snapshot = store.get(&owner, &id).await.map_err(|error| store_error(error, &id))?;
+    if snapshot.task.status.state.is_terminal() {
+        return Err(Error::new(ErrorKind::UnsupportedOperation)
+            .with_detail("the task is over, get it instead")
+            .with_info("taskId", &*id));
+    }
+    let from_start = match settings.replay {
+        Replay::ByVersion => version < ProtocolVersion::V1_0,
+        Replay::FromStart => true,
+        Replay::Snapshot => false,
+    };
+    let (after, first) = match cursor {
+        Some(after) if after > snapshot.revision => {
+            return Err(Error::invalid_params("Last-Event-ID", "is beyond the task's last event"));
+        }
+        // With a cursor a reader gets what it missed. Where streams must begin with the task, that is the task as it
+        // was at the cursor: one as of now would show the same pieces twice.
+        Some(0) => (0, None),
+        Some(after) if from_start => (after, None),
+        Some(after) => {
+            let task = task_at(&store, &owner, &id, after).await?;
+            (after, Some(StreamEvent::Snapshot(TaskView::new(task), after)))
+        }
+        None if from_start => (0, None),
+        None => {
+            let first = StreamEvent::Snapshot(TaskView::new(snapshot.task), snapshot.revision);
+            (snapshot.revision, Some(first))
+        }
+    };
+    let first = first.filter(|_| settings.first_event != FirstEvent::StatusOnly);
+    let (close_on, first_event) = (settings.close_on, settings.first_event);
+    let cursor = Cursor { store, owner, task_id: id, after, head: first, close_on, first_event };
+    Ok(Outcome::Stream(cursor.into_stream()))
+}
+
+/// The task as it was after this event.
+async fn task_at<T: TaskStore>(store: &T, owner: &Owner, id: &str, revision: u64) -> Result<Task, Error> {
+    let limit = usize::try_from(revision).unwrap_or(usize::MAX);
+    let entries = store.read(owner, id, 0, limit).await.map_err(|error| store_error(error, id))?;
+    let mut entries = entries.iter().map(super::LogEntry::event);
+    let Some(Event::Task(first)) = entries.next() else {
+        return Err(Error::internal("the log of a task does not begin with the task"));
+    };
+    let mut task = Task::clone(first);
+    for event in entries {
+        fold(&mut task, event).map_err(Error::internal)?;
+    }
+    Ok(task)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(header: Option<&str>, uri: &str) -> Result<Option<u64>, i32> {
+        let mut headers = HeaderMap::new();
+        if let Some(value) = header {
+            headers.insert("last-event-id", value.parse().unwrap());
+        }
+        cursor(&headers, &uri.parse().unwrap()).map_err(|error| error.code())
+    }
+
+    #[test]
+    fn b091_the_header_goes_before_the_query() {
+        assert_eq!(read(Some("7"), "/?after=3"), Ok(Some(7)));
+        assert_eq!(read(None, "/?x=1&after=3"), Ok(Some(3)));
+        assert_eq!(read(None, "/?xafter=3"), Ok(None));
+        assert_eq!(read(None, "/"), Ok(None));
+    }
+
+    #[test]
+    fn b121_what_is_no_number_is_refused() {
+        for text in ["abc", "-1", "", "1.5", "+1", "99999999999999999999", "0x1"] {
+            assert_eq!(read(Some(text), "/"), Err(-32602), "{text}");
+            assert_eq!(read(None, &format!("/?after={text}")), Err(-32602), "{text}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+use std::{
+    fmt,
+    sync::{Arc, LazyLock},
+};
+
+use tower_layer::Layer;
+
+use super::{Version, negotiate::Offer, speaker::Speaker};
+use crate::{
+    dialect::{Dialect, V0_3, V1_0},
+    operation::ProtocolVersion,
+};
+
+/// Makes operations out of calls; see the [module docs](super).
+#[derive(Clone)]
+pub struct VersionLayer {
+    offer: Arc<Offer>,
+}
+
+/// Shared by all layers that have nothing changed, so that they share the texts of events too.
+static BOTH: LazyLock<[Speaker; 2]> = LazyLock::new(|| [Speaker::new(V0_3::new()), Speaker::new(V1_0::new())]);
+
+impl VersionLayer {
+    /// Versions 0.3 and 1.0; without a header it is 0.3.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { offer: Arc::new(Offer::new(BOTH.to_vec(), ProtocolVersion::V0_3)) }
+    }
+
+    /// One version alone, which is also taken for granted where the caller names none.
+    pub fn only(dialect: impl Dialect) -> Self {
+        let granted = dialect.version();
+        Self { offer: Arc::new(Offer::new(vec![Speaker::new(dialect)], granted)) }
+    }
+
+    /// With one more dialect, in place of the one that spoke its version before, if there was one.
+    #[must_use]
+    pub fn dialect(mut self, dialect: impl Dialect) -> Self {
+        Arc::make_mut(&mut self.offer).add(Speaker::new(dialect));
+        self
+    }
+
+    /// Whether a caller that names no version is served in the version that knows its method: `SendMessage` without a
+    /// header is 1.0 then. Off by default, because the specification says that no version means 0.3.
+    #[must_use]
+    pub fn lenient(mut self, lenient: bool) -> Self {
+        Arc::make_mut(&mut self.offer).lenient = lenient;
+        self
+    }
+}
+
+impl Default for VersionLayer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S> Layer<S> for VersionLayer {
+    type Service = Version<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Version::new(inner, Arc::clone(&self.offer))
+    }
+}
+
+impl fmt::Debug for VersionLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VersionLayer").field("offer", &self.offer).finish()
+    }
+}
