@@ -117,7 +117,7 @@ where
     let mut request = Request::new(());
     request.extensions_mut().insert(TaskContext::builder("t", "c").accepted_output_modes(modes).build());
     let response = ServiceBuilder::new().layer(AcceptedOutputLayer::new()).service(agent).oneshot(request).await?;
-    Ok(response.into_body())
+    Ok(response)
 }
 
 #[tokio::test]
