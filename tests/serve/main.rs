@@ -2,6 +2,7 @@
 
 mod bodies;
 mod connections;
+mod writes;
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -66,6 +67,10 @@ where
         .layer(SseLayer::new())
         .layer(body.gate(json_rpc.endpoint()))
         .layer(json_rpc)
+        // Layers of tower itself, whose errors are boxes, must not keep the whole from being spawned.
+        .load_shed()
+        .concurrency_limit(64)
+        .timeout(PATIENCE)
         .service(service_fn(agent));
     (address, tokio::spawn(serve.run(listener, service)))
 }
