@@ -61,3 +61,17 @@ async fn v036_hyper_writes_each_event_on_its_own_if_asked() {
     assert_eq!(events_in_each_write(SseLayer::new().one_event_per_frame(true)).await, [1, 1, 1]);
     assert_eq!(events_in_each_write(SseLayer::new()).await, [3]);
 }
+
+#[test]
+fn layers_and_services_print_their_own_names() {
+    use tower::Layer as _;
+
+    let (sse, body, json_rpc) = (SseLayer::default(), BodyLayer::default(), JsonRpcLayer::default());
+    assert!(format!("{sse:?}").starts_with("SseLayer {"));
+    assert!(format!("{body:?}").starts_with("BodyLayer {"));
+    assert!(format!("{json_rpc:?}").starts_with("JsonRpcLayer {"));
+    assert!(format!("{:?}", sse.layer(())).starts_with("Sse {"));
+    assert!(format!("{:?}", body.layer(())).starts_with("Body {"));
+    assert!(format!("{:?}", json_rpc.layer(())).starts_with("JsonRpc {"));
+    assert!(format!("{:?}", Serve::default()).starts_with("Serve {"));
+}
