@@ -273,6 +273,18 @@ async fn the_ready_clone_is_called_after_the_body() {
     assert_eq!(document(assert_ready_ok!(answer.poll())), "1");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_refused_request_keeps_no_place() {
+    let service = tower::limit::ConcurrencyLimit::new(service_fn(echo), 1);
+    let mut service = BodyLayer::new().limit(1).layer(service);
+    assert_ready_ok!(poll_ready(&mut service));
+    let mut announced = Script::new([Step::Wait]);
+    announced.announced = Some(2);
+    let mut refused = task::spawn(service.call(Request::new(announced)));
+    assert_pending!(refused.poll(), "it waits for the client to write");
+    assert_ready_ok!(poll_ready(&mut service));
+}
+
 #[tokio::test]
 async fn errors_of_the_inner_service_pass() {
     let (service, mut handle) = mock::pair::<Request<Bytes>, Answer>();
