@@ -56,7 +56,7 @@
 //!
 //! None is on by default.
 //!
-//! - `object-store`: [`ObjectBlobStore`](blob::ObjectBlobStore) keeps files in anything that the `object_store` crate
+//! - `object-store`: `blob::ObjectBlobStore` keeps files in anything that the `object_store` crate
 //!   reaches: a local directory, and, with that crate's own features, S3, Google Cloud Storage and Azure.
 //!
 //! The modules below stand in the order in which a request meets them.
