@@ -124,6 +124,14 @@ impl<T> TaskLayer<T> {
         self
     }
 
+    /// How many other tasks a message may refer to; one more and it is refused. Default: 100, more than anyone means, and
+    /// few enough to look up for every message.
+    #[must_use]
+    pub fn max_references(mut self, references: usize) -> Self {
+        self.settings.max_references = references;
+        self
+    }
+
     /// How long an agent may work on one message; `None` for as long as it likes. Default: 1 h, so that no task stays
     /// at work for ever. A task that runs into it fails.
     #[must_use]

@@ -10,7 +10,10 @@ use std::{
 };
 
 use http::Request;
-use tokio::sync::oneshot;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout_at},
+};
 use tower_service::Service;
 
 use super::{
@@ -26,7 +29,7 @@ use crate::{
     agent::{Cancellation, IntoReply, Update},
     error::{BoxError, Error, ErrorKind},
     owner::Owner,
-    types::{Event, Message, Task, TaskState, TaskStatus, TaskStatusUpdateEvent},
+    types::{Event, Message, Role, StateKind, Task, TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 
 /// How many events are appended at once at most. A run yields to others after that many.
@@ -49,6 +52,8 @@ pub(super) struct Run<T> {
     pub(super) shows_beginning: bool,
     /// True if the first thing that the agent says decides whether there is a task at all.
     pub(super) undecided: bool,
+    /// When it is decided that there is one, if the agent has said nothing by then.
+    pub(super) decide_by: Option<Instant>,
     pub(super) cancellation: Cancellation,
     pub(super) slot: RunSlot,
     pub(super) begun: oneshot::Sender<Result<Begun, Error>>,
@@ -82,7 +87,7 @@ impl<T: TaskStore> Run<T> {
         let mut source = pin!(Source::new(inner, request));
         let mut watch = pin!(Watch::new(self.cancellation.clone(), &self.shared.settings));
         let mut called = false;
-        let first = poll_fn(|cx| {
+        let first_word = poll_fn(|cx| {
             loop {
                 match poll_next(source.as_mut(), watch.as_mut(), cx) {
                     Poll::Ready(Next::Step(Step::Called)) => called = true,
@@ -92,15 +97,18 @@ impl<T: TaskStore> Run<T> {
                     Poll::Pending => return Poll::Pending,
                 }
             }
-        })
-        .await;
+        });
+        let first = match self.decide_by {
+            Some(deadline) => timeout_at(deadline, first_word).await.unwrap_or(None),
+            None => first_word.await,
+        };
         let first = match first {
             Some(Next::Step(Step::Failed(error))) if refuses(&error) => {
                 let _ = self.begun.send(Err(error));
                 return;
             }
             Some(Next::Step(Step::Update(Update::Message(mut message)))) if self.undecided => {
-                message.role = crate::types::Role::Agent;
+                message.role = Role::Agent;
                 message.context_id.get_or_insert(self.context_id);
                 let _ = self.begun.send(Ok(Begun::Message(Arc::new(message))));
                 return;
@@ -141,7 +149,8 @@ impl<T: TaskStore> Run<T> {
         if let Some(next) = first {
             telling.hear(next, &mut batch);
         }
-        telling.tell(source, watch, batch).await;
+        telling.tell(source.as_mut(), watch, batch).await;
+        source.close();
     }
 
     /// Makes the task, or adds the message to it.
@@ -170,18 +179,25 @@ enum Next {
 }
 
 /// The agent goes first; only while it is silent is the watch asked.
-fn poll_next<S>(source: Pin<&mut Source<S, S::Future>>, mut watch: Pin<&mut Watch>, cx: &mut Context<'_>) -> Poll<Next>
+fn poll_next<S>(
+    mut source: Pin<&mut Source<S, S::Future>>,
+    mut watch: Pin<&mut Watch>,
+    cx: &mut Context<'_>,
+) -> Poll<Next>
 where
     S: Service<Request<Message>>,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
 {
-    match source.poll_step(cx) {
+    match source.as_mut().poll_step(cx) {
         Poll::Ready(step) => {
             watch.heard();
             Poll::Ready(Next::Step(step))
         }
-        Poll::Pending => watch.as_mut().poll_alarm(cx).map(Next::Alarm),
+        Poll::Pending => watch.as_mut().poll_alarm(cx).map(|alarm| {
+            // Who has not begun needs no time to stop.
+            Next::Alarm(if alarm == Alarm::Canceled && source.is_waiting() { Alarm::GraceOver } else { alarm })
+        }),
     }
 }
 
@@ -217,7 +233,7 @@ impl<T: TaskStore> Telling<T> {
         S::Error: Into<BoxError>,
     {
         loop {
-            if batch.is_empty() && self.flow != Flow::Ends {
+            if batch.is_empty() && self.flow != Flow::Ends && !self.is_stopped() {
                 let next = poll_fn(|cx| poll_next(source.as_mut(), watch.as_mut(), cx)).await;
                 self.hear(next, &mut batch);
             }
@@ -226,9 +242,9 @@ impl<T: TaskStore> Telling<T> {
                 Poll::Ready(())
             })
             .await;
-            if self.canceled && self.shared.settings.cancel == CancelMode::Final {
-                // The log is closed already; the agent has its grace to put things away.
-                drop(self.settled.take());
+            if self.is_stopped() {
+                self.close_log(batch).await;
+                // The agent has its grace to put things away.
                 poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
                 return;
             }
@@ -240,6 +256,11 @@ impl<T: TaskStore> Telling<T> {
                 return;
             }
             if full {
+                // An agent that is never silent has no leave to go on for ever.
+                let alarm = poll_fn(|cx| Poll::Ready(watch.as_mut().poll_alarm(cx))).await;
+                if let (Poll::Ready(alarm), Flow::Goes) = (alarm, self.flow) {
+                    self.hear(Next::Alarm(alarm), &mut batch);
+                }
                 tokio::task::yield_now().await;
             }
         }
@@ -257,12 +278,17 @@ impl<T: TaskStore> Telling<T> {
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
-        while self.flow != Flow::Ends && batch.len() < BATCH {
+        while self.flow != Flow::Ends && !self.is_stopped() && batch.len() < BATCH {
             match poll_next(source.as_mut(), watch.as_mut(), cx) {
                 Poll::Ready(next) => self.hear(next, batch),
                 Poll::Pending => break,
             }
         }
+    }
+
+    /// True if a cancel has taken effect, so that nothing the agent still says counts.
+    fn is_stopped(&self) -> bool {
+        self.canceled && self.flow != Flow::Ends && self.shared.settings.cancel == CancelMode::Final
     }
 
     fn hear(&mut self, next: Next, batch: &mut Vec<Event>) {
@@ -274,11 +300,7 @@ impl<T: TaskStore> Telling<T> {
             Next::Step(Step::Update(_)) if self.revision + batch.len() as u64 >= self.shared.settings.max_events => {
                 self.fail(Error::internal("the task has more events than it may have"), batch)
             }
-            Next::Step(Step::Update(update)) => match self.narrator.tell(update, batch) {
-                // Later words do not undo a pause before the callers have been told of it.
-                Flow::Goes if self.flow == Flow::Pauses => Flow::Pauses,
-                flow => flow,
-            },
+            Next::Step(Step::Update(update)) => self.narrator.tell(update, batch),
             Next::Step(Step::End) => {
                 self.narrator.ends(batch);
                 Flow::Ends
@@ -323,8 +345,8 @@ impl<T: TaskStore> Telling<T> {
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
-        let flow = self.flow;
-        if flow == Flow::Ends {
+        let ends = self.flow == Flow::Ends;
+        if ends {
             // Before the caller can see that the task waits for it, so that its next message finds the place free.
             self.slot = None;
         }
@@ -342,27 +364,42 @@ impl<T: TaskStore> Telling<T> {
         match result {
             Ok(snapshot) => {
                 self.revision = snapshot.revision;
-                if flow != Flow::Goes
-                    && let Some(settled) = self.settled.take()
-                {
-                    let failure = if flow == Flow::Ends { self.failure.take() } else { None };
-                    let _ = settled.send(Settled { snapshot, failure });
-                }
-                if flow == Flow::Pauses && self.flow == Flow::Pauses {
-                    self.flow = Flow::Goes;
+                if snapshot.task.status.state.kind() != StateKind::Active {
+                    let failure = if ends { self.failure.take() } else { None };
+                    self.settle(snapshot, failure);
                 }
                 true
             }
             // A cancel was faster, or the task is gone: there is nobody to tell anything.
             Err(StoreError::Terminal | StoreError::Conflict | StoreError::NotFound | StoreError::BadToken) => {
-                drop(self.settled.take());
+                self.settled = None;
+                watch.cancel();
                 poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
                 false
             }
             Err(error @ StoreError::Unavailable(_)) => {
+                watch.cancel();
+                source.close();
                 self.last_words(error).await;
                 false
             }
+        }
+    }
+
+    /// Ends the log after a cancel. Whoever canceled has done so already, unless it was the agent itself, or the run was
+    /// so busy that a cancel could not get in between.
+    async fn close_log(&mut self, mut batch: Vec<Event>) {
+        self.narrator.stops(&mut batch);
+        match self.shared.store.append(&self.owner, &self.task_id, self.revision, batch).await {
+            Ok(snapshot) => self.settle(snapshot, None),
+            Err(error @ StoreError::Unavailable(_)) => self.last_words(error).await,
+            Err(_) => self.settled = None,
+        }
+    }
+
+    fn settle(&mut self, snapshot: Snapshot, failure: Option<Error>) {
+        if let Some(settled) = self.settled.take() {
+            let _ = settled.send(Settled { snapshot, failure });
         }
     }
 
@@ -382,8 +419,10 @@ impl<T: TaskStore> Telling<T> {
             let mut status = TaskStatus::new(TaskState::Failed);
             status.message = Some(Arc::new(Message::agent(error.message().into_owned())));
             let event = Event::StatusUpdate(TaskStatusUpdateEvent::new(ids.0, ids.1, status));
-            if self.shared.store.append(&self.owner, &self.task_id, snapshot.revision, vec![event]).await.is_ok() {
-                return;
+            let revision = snapshot.revision;
+            drop(snapshot);
+            if let Ok(snapshot) = self.shared.store.append(&self.owner, &self.task_id, revision, vec![event]).await {
+                return self.settle(snapshot, Some(error));
             }
         }
     }
@@ -400,6 +439,9 @@ where
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
 {
+    if source.is_waiting() {
+        return Poll::Ready(());
+    }
     for _ in 0..BATCH {
         match poll_next(source.as_mut(), watch.as_mut(), cx) {
             Poll::Ready(Next::Step(Step::Called | Step::Update(_)) | Next::Alarm(Alarm::Canceled)) => {}
@@ -407,8 +449,13 @@ where
             Poll::Pending => return Poll::Pending,
         }
     }
-    cx.waker().wake_by_ref();
-    Poll::Pending
+    match watch.poll_alarm(cx) {
+        Poll::Ready(Alarm::Canceled) | Poll::Pending => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+        Poll::Ready(_) => Poll::Ready(()),
+    }
 }
 
 /// The one place where the cause of a failure is told: the log.

@@ -76,6 +76,11 @@ impl Watch {
         *self.project().heard = Instant::now();
     }
 
+    /// Asks the agent to stop.
+    pub(super) fn cancel(&self) {
+        self.cancellation.cancel();
+    }
+
     pub(super) fn poll_alarm(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
         let mut this = self.as_mut().project();
         if this.canceled_at.is_none() {
@@ -91,9 +96,9 @@ impl Watch {
         loop {
             let this = self.as_mut().project();
             let deadlines = [
-                this.canceled_at.map(|at| (at + *this.grace, Alarm::GraceOver)),
-                this.run_timeout.map(|timeout| (*this.began + timeout, Alarm::RunTimeout)),
-                this.idle_timeout.map(|timeout| (*this.heard + timeout, Alarm::IdleTimeout)),
+                later(*this.canceled_at, Some(*this.grace), Alarm::GraceOver),
+                later(Some(*this.began), *this.run_timeout, Alarm::RunTimeout),
+                later(Some(*this.heard), *this.idle_timeout, Alarm::IdleTimeout),
             ];
             let Some((deadline, alarm)) = deadlines.into_iter().flatten().min_by_key(|(deadline, _)| *deadline) else {
                 return Poll::Pending;
@@ -116,4 +121,9 @@ impl Watch {
             }
         }
     }
+}
+
+/// A time beyond what the clock can count never comes.
+fn later(from: Option<Instant>, wait: Option<Duration>, alarm: Alarm) -> Option<(Instant, Alarm)> {
+    Some((from?.checked_add(wait?)?, alarm))
 }

@@ -58,6 +58,8 @@ impl MemoryTaskStore {
     }
 
     /// How many finished tasks are kept. Default: 100,000, a few hundred megabytes of ordinary answers.
+    ///
+    /// Keep more than there are streams open: one that is still behind when its task goes ends with an error.
     #[must_use]
     pub fn max_finished(mut self, tasks: usize) -> Self {
         self.max_finished = tasks;
@@ -107,6 +109,11 @@ impl MemoryTaskStore {
     fn reindex(&self, owner: &Owner, task: &Task, old: Key, new: Key) {
         let mut catalog = self.catalog();
         catalog.reposition(owner, task, old, new);
+        self.retain(catalog);
+    }
+
+    /// Lets go of finished tasks that are too many or too old, and tells those who wait for them.
+    fn retain(&self, mut catalog: MutexGuard<'_, Catalog<Record>>) {
         let dropped = catalog.retain(self.max_finished, self.oldest());
         drop(catalog);
         for record in dropped {
@@ -154,7 +161,13 @@ impl TaskStore for MemoryTaskStore {
             grown: Notify::new(),
             gone: AtomicBool::new(false),
         });
-        if catalog.insert(owner, &task, key, record) { Ok(snapshot) } else { Err(StoreError::Conflict) }
+        if !catalog.insert(owner, &task, key, record) {
+            return Err(StoreError::Conflict);
+        }
+        if task.status.state.is_terminal() {
+            self.retain(catalog);
+        }
+        Ok(snapshot)
     }
 
     async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {
@@ -225,14 +238,12 @@ impl TaskStore for MemoryTaskStore {
             Some(token) => Some(Key::from_token(token).ok_or(StoreError::BadToken)?),
             None => None,
         };
-        let dropped = self.catalog().retain(self.max_finished, self.oldest());
-        for record in dropped {
-            record.gone.store(true, Ordering::Release);
-            record.grown.notify_waiters();
-        }
+        self.retain(self.catalog());
         let found = self.catalog().list(owner, query, before);
-        // The task is read outside the catalog's lock, so that a long page holds nobody up.
-        let tasks = found.records.iter().map(|record| Arc::clone(&record.lock().task)).collect();
+        // The task is read outside the catalog's lock, so that a long page holds nobody up; one that has moved on
+        // meanwhile is left out.
+        let tasks = found.records.iter().map(|record| Arc::clone(&record.lock().task));
+        let tasks = tasks.filter(|task| query.status.is_none_or(|state| task.status.state == state)).collect();
         Ok(StoredPage { tasks, next_page_token: found.next.map(Key::to_token), total_size: found.total })
     }
 }
