@@ -142,6 +142,7 @@ impl<T: TaskStore> Run<T> {
             revision,
             flow: Flow::Goes,
             failure: None,
+            cancellation: self.cancellation,
             canceled: false,
             slot: Some(self.slot),
             settled: Some(self.settled),
@@ -216,6 +217,7 @@ struct Telling<T> {
     revision: u64,
     flow: Flow,
     failure: Option<Error>,
+    cancellation: Cancellation,
     canceled: bool,
     slot: Option<RunSlot>,
     settled: Option<oneshot::Sender<Settled>>,
@@ -305,8 +307,8 @@ impl<T: TaskStore> Telling<T> {
                 self.narrator.ends(batch);
                 Flow::Ends
             }
-            // What an agent does to stop is no failure.
-            Next::Step(Step::Failed(_)) if self.canceled => {
+            // What an agent does to stop is no failure. It may hear of the cancel before the watch is asked.
+            Next::Step(Step::Failed(_)) if self.cancellation.is_canceled() => {
                 self.narrator.stops(batch);
                 Flow::Ends
             }
@@ -373,12 +375,12 @@ impl<T: TaskStore> Telling<T> {
             // A cancel was faster, or the task is gone: there is nobody to tell anything.
             Err(StoreError::Terminal | StoreError::Conflict | StoreError::NotFound | StoreError::BadToken) => {
                 self.settled = None;
-                watch.cancel();
+                self.cancellation.cancel();
                 poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
                 false
             }
             Err(error @ StoreError::Unavailable(_)) => {
-                watch.cancel();
+                self.cancellation.cancel();
                 source.close();
                 self.last_words(error).await;
                 false

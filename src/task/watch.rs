@@ -76,11 +76,6 @@ impl Watch {
         *self.project().heard = Instant::now();
     }
 
-    /// Asks the agent to stop.
-    pub(super) fn cancel(&self) {
-        self.cancellation.cancel();
-    }
-
     pub(super) fn poll_alarm(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
         let mut this = self.as_mut().project();
         if this.canceled_at.is_none() {
