@@ -5,6 +5,7 @@ mod fold;
 mod layer;
 mod log;
 mod narrator;
+mod next;
 mod requests;
 mod run;
 mod runs;
@@ -15,6 +16,7 @@ mod source;
 mod store;
 mod stream;
 mod subscribe;
+mod telling;
 mod watch;
 
 pub use self::{

@@ -43,6 +43,10 @@ impl Narrator {
         }
     }
 
+    pub(super) fn state(&self) -> TaskState {
+        self.state
+    }
+
     /// The agent has the message.
     pub(super) fn works(&mut self, out: &mut Vec<Event>) {
         self.status(StatusUpdate::new(TaskState::Working), out);

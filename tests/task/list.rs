@@ -152,7 +152,8 @@ async fn filters_by_context_state_and_time_and_their_totals() {
         ("e", "x", InputRequired, 40),
     ])
     .await;
-    let cases: [(Option<&str>, Option<TaskState>, Option<i64>, &[&str]); 12] = [
+    type Case<'a> = (Option<&'a str>, Option<TaskState>, Option<i64>, &'a [&'a str]);
+    let cases: [Case<'_>; 12] = [
         (Some("x"), None, None, &["e", "d", "b", "a"]),
         (Some("nope"), None, None, &[]),
         (None, Some(Completed), None, &["d", "c", "a"]),

@@ -148,7 +148,7 @@ async fn f73_f74_the_history_length_holds_on_get_and_the_stored_task_stays_whole
         assert_eq!(view.history().len(), expected, "{length:?}");
         assert!(view.history().last().is_none_or(|newest| newest.text() == "b"));
     }
-    assert_eq!(texts(&*server.get(&id).await.unwrap()), ["go", "which?", "b"]);
+    assert_eq!(texts(&server.get(&id).await.unwrap()), ["go", "which?", "b"]);
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn f73_f74_the_history_length_holds_on_send_and_on_streams() {
         let events = rest(server.stream(with_history(follow_up(&id, "b"), length)).await.unwrap()).await;
         let StreamEvent::Snapshot(view, _) = &events[0] else { panic!("{events:?}") };
         assert_eq!(view.history().len(), expected, "stream {length:?}");
-        assert_eq!(texts(&*server.get(&id).await.unwrap()).len(), 3);
+        assert_eq!(texts(&server.get(&id).await.unwrap()).len(), 3);
     }
     let mut fresh = server.stream(with_history(Message::user("go"), Some(0))).await.unwrap();
     let StreamEvent::Snapshot(view, 1) = next(&mut fresh).await else { panic!("no snapshot") };
@@ -179,7 +179,7 @@ async fn f73_f74_the_history_length_holds_on_list() {
         request.history_length = length;
         assert_eq!(server.list(request).await.unwrap().tasks[0].history().len(), expected, "{length:?}");
     }
-    assert_eq!(texts(&*server.get(&id).await.unwrap()).len(), 3);
+    assert_eq!(texts(&server.get(&id).await.unwrap()).len(), 3);
 }
 
 #[tokio::test]
