@@ -141,7 +141,7 @@ impl<T> TaskLayer<T> {
     }
 
     /// How long an agent may say nothing; `None` for as long as it likes. Default: 10 min, longer than slow models
-    /// think. A task that runs into it fails.
+    /// think. A task that runs into it fails, unless it waits for an authorization.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.settings.idle_timeout = timeout;

@@ -135,7 +135,7 @@ impl<T: TaskStore> Run<T> {
             settled: Some(self.settled),
         };
         if let Some(next) = first {
-            telling.hear(next, &mut batch);
+            telling.hear(next, watch.as_mut(), &mut batch);
         }
         telling.tell(source.as_mut(), watch, batch).await;
         source.close();

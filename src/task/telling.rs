@@ -66,7 +66,7 @@ impl<T: TaskStore> Telling<T> {
         loop {
             if batch.is_empty() && self.flow != Flow::Ends && !self.is_stopped() {
                 let next = poll_fn(|cx| poll_next(source.as_mut(), watch.as_mut(), cx)).await;
-                self.hear(next, &mut batch);
+                self.hear(next, watch.as_mut(), &mut batch);
             }
             poll_fn(|cx| {
                 self.gather(source.as_mut(), watch.as_mut(), &mut batch, cx);
@@ -90,7 +90,7 @@ impl<T: TaskStore> Telling<T> {
                 // An agent that is never silent has no leave to go on for ever.
                 let alarm = poll_fn(|cx| Poll::Ready(watch.as_mut().poll_alarm(cx))).await;
                 if let (Poll::Ready(alarm), Flow::Goes) = (alarm, self.flow) {
-                    self.hear(Next::Alarm(alarm), &mut batch);
+                    self.hear(Next::Alarm(alarm), watch.as_mut(), &mut batch);
                 }
                 tokio::task::yield_now().await;
             }
@@ -111,7 +111,7 @@ impl<T: TaskStore> Telling<T> {
     {
         while self.flow != Flow::Ends && !self.is_stopped() && batch.len() < BATCH {
             match poll_next(source.as_mut(), watch.as_mut(), cx) {
-                Poll::Ready(next) => self.hear(next, batch),
+                Poll::Ready(next) => self.hear(next, watch.as_mut(), batch),
                 Poll::Pending => break,
             }
         }
@@ -122,7 +122,7 @@ impl<T: TaskStore> Telling<T> {
         self.canceled && self.flow != Flow::Ends && self.shared.settings.cancel == CancelMode::Final
     }
 
-    pub(super) fn hear(&mut self, next: Next, batch: &mut Vec<Event>) {
+    pub(super) fn hear(&mut self, next: Next, watch: Pin<&mut Watch>, batch: &mut Vec<Event>) {
         self.flow = match next {
             Next::Step(Step::Called) => {
                 self.narrator.works(batch);
@@ -149,6 +149,11 @@ impl<T: TaskStore> Telling<T> {
             Next::Alarm(Alarm::GraceOver) => {
                 self.narrator.stops(batch);
                 Flow::Ends
+            }
+            // An authorization takes the time that somebody takes to give it.
+            Next::Alarm(Alarm::IdleTimeout) if self.narrator.state() == TaskState::AuthRequired => {
+                watch.heard();
+                self.flow
             }
             Next::Alarm(alarm) => {
                 let error = Error::new(ErrorKind::Internal).with_detail(alarm.to_string());

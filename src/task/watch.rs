@@ -23,6 +23,7 @@ pin_project! {
         grace: Duration,
         began: Instant,
         heard: Instant,
+        has_spoken: bool,
         canceled_at: Option<Instant>,
         #[pin]
         cancel: Option<WaitForCancellationFutureOwned>,
@@ -65,19 +66,23 @@ impl Watch {
             grace: settings.cancel_grace,
             began: now,
             heard: now,
+            has_spoken: false,
             canceled_at: None,
             cancel: None,
             sleep: None,
         }
     }
 
-    /// The agent has said something.
+    /// The agent has said something, or may be silent for longer. The clock is read when it next falls silent.
     pub(super) fn heard(self: Pin<&mut Self>) {
-        *self.project().heard = Instant::now();
+        *self.project().has_spoken = true;
     }
 
     pub(super) fn poll_alarm(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
         let mut this = self.as_mut().project();
+        if std::mem::take(this.has_spoken) {
+            *this.heard = Instant::now();
+        }
         if this.canceled_at.is_none() {
             if this.cancel.is_none() {
                 this.cancel.set(Some(this.cancellation.canceled_future()));

@@ -346,3 +346,57 @@ async fn a_slow_store_delays_and_loses_nothing() {
     assert_eq!(lists.await, 3);
     assert_eq!(probe.inner.len(), 3);
 }
+
+#[tokio::test(start_paused = true)]
+async fn f64_an_authorization_may_take_longer_than_an_agent_may_be_silent() {
+    let (agent, mut runs) = driven();
+    let server = Server::new(TaskLayer::new().idle_timeout(Some(Duration::from_secs(10))), agent);
+    server.send(at_once("go")).await.unwrap();
+    let run = runs.recv().await.unwrap();
+    let id = run.id();
+    run.say(Update::auth_required("log in"));
+    tokio::time::sleep(Duration::from_secs(1_000)).await;
+    assert_eq!(server.state(&id).await, TaskState::AuthRequired);
+    run.say(Update::working());
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    assert_eq!(server.state(&id).await, TaskState::Failed);
+}
+
+/// Keeps what is logged on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<std::sync::Mutex<String>>);
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target().starts_with("a2a_layers")
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut log = self.0.lock().unwrap();
+        event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+            *log += &format!("{field}={value:?} ");
+        });
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test]
+async fn b122_the_cause_of_a_failure_is_logged_with_the_id_of_its_task() {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let server = Server::new(TaskLayer::new(), failing(|| "password is hunter2".into()));
+    let id = server.send("go").await.unwrap().task().id.clone();
+    let logged = log.0.lock().unwrap().clone();
+    assert!(logged.contains("hunter2") && logged.contains(&*id), "{logged}");
+}

@@ -1,6 +1,6 @@
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -24,7 +24,7 @@ use crate::{
 /// stay. Clones share the same tasks.
 #[derive(Clone, Debug)]
 pub struct MemoryTaskStore {
-    catalog: Arc<Mutex<Catalog<Record>>>,
+    catalog: Arc<RwLock<Catalog<Record>>>,
     max_finished: usize,
     max_age: Duration,
 }
@@ -85,8 +85,12 @@ impl MemoryTaskStore {
         self.len() == 0
     }
 
-    fn catalog(&self) -> MutexGuard<'_, Catalog<Record>> {
-        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+    fn catalog(&self) -> RwLockReadGuard<'_, Catalog<Record>> {
+        self.catalog.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn catalog_mut(&self) -> RwLockWriteGuard<'_, Catalog<Record>> {
+        self.catalog.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn record(&self, owner: &Owner, id: &str) -> Result<Arc<Record>, StoreError> {
@@ -107,13 +111,13 @@ impl MemoryTaskStore {
 
     /// Notes that a task moved or ended, and lets go of finished tasks that are too many or too old.
     fn reindex(&self, owner: &Owner, task: &Task, old: Key, new: Key) {
-        let mut catalog = self.catalog();
+        let mut catalog = self.catalog_mut();
         catalog.reposition(owner, task, old, new);
         self.retain(catalog);
     }
 
     /// Lets go of finished tasks that are too many or too old, and tells those who wait for them.
-    fn retain(&self, mut catalog: MutexGuard<'_, Catalog<Record>>) {
+    fn retain(&self, mut catalog: RwLockWriteGuard<'_, Catalog<Record>>) {
         let dropped = catalog.retain(self.max_finished, self.oldest());
         drop(catalog);
         for record in dropped {
@@ -151,7 +155,7 @@ fn status_time(task: &Task) -> Timestamp {
 
 impl TaskStore for MemoryTaskStore {
     async fn create(&self, owner: &Owner, task: Arc<Task>) -> Result<Snapshot, StoreError> {
-        let mut catalog = self.catalog();
+        let mut catalog = self.catalog_mut();
         let key = catalog.next_key(status_time(&task));
         let log = vec![LogEntry::new(1, Event::Task(Arc::clone(&task)))];
         let snapshot = Snapshot::new(Arc::clone(&task), 1);
@@ -238,7 +242,7 @@ impl TaskStore for MemoryTaskStore {
             Some(token) => Some(Key::from_token(token).ok_or(StoreError::BadToken)?),
             None => None,
         };
-        self.retain(self.catalog());
+        self.retain(self.catalog_mut());
         let found = self.catalog().list(owner, query, before);
         // The task is read outside the catalog's lock, so that a long page holds nobody up; one that has moved on
         // meanwhile is left out.
