@@ -124,8 +124,8 @@ impl<T> TaskLayer<T> {
         self
     }
 
-    /// How many other tasks a message may refer to; one more and it is refused. Default: 100, more than anyone means, and
-    /// few enough to look up for every message.
+    /// How many other tasks a message may refer to; one more and it is refused. Default: 100, more than anyone means,
+    /// and few enough to look up for every message.
     #[must_use]
     pub fn max_references(mut self, references: usize) -> Self {
         self.settings.max_references = references;

@@ -141,8 +141,8 @@ impl<T: TaskStore> Run<T> {
         source.close();
     }
 
-    /// Makes the task, or adds the message to it: then it is no longer the caller's turn, whether the agent has begun or
-    /// not.
+    /// Makes the task, or adds the message to it: then it is no longer the caller's turn, whether the agent has begun
+    /// or not.
     async fn create(&self, narrator: &mut Narrator) -> Result<Snapshot, StoreError> {
         let Shared { store, settings, .. } = &self.shared;
         match &self.before {

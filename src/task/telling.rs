@@ -129,7 +129,8 @@ impl<T: TaskStore> Telling<T> {
                 Flow::Goes
             }
             Next::Step(Step::Update(_)) if self.revision + batch.len() as u64 >= self.shared.settings.max_events => {
-                self.fail(Error::internal("the task has more events than it may have"), batch)
+                let error = Error::new(ErrorKind::Internal).with_detail("the agent said more than it may");
+                self.fail(error, batch)
             }
             Next::Step(Step::Update(update)) => self.narrator.tell(update, batch),
             Next::Step(Step::End) => {
@@ -183,8 +184,8 @@ impl<T: TaskStore> Telling<T> {
     {
         let ends = self.flow == Flow::Ends;
         if ends && !self.interrupted {
-            // Before the caller can see that the task waits for it, so that its next message finds the place free. Until
-            // then the state of the task keeps other messages out.
+            // Before the caller can see that the task waits for it, so that its next message finds the place free.
+            // Until then the state of the task keeps other messages out.
             self.slot = None;
         }
         let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
@@ -224,8 +225,8 @@ impl<T: TaskStore> Telling<T> {
         }
     }
 
-    /// Ends the log after a cancel. Whoever canceled has done so already, unless it was the agent itself, or the run was
-    /// so busy that a cancel could not get in between.
+    /// Ends the log after a cancel. Whoever canceled has done so already, unless it was the agent itself, or the run
+    /// was so busy that a cancel could not get in between.
     async fn close_log(&mut self, mut batch: Vec<Event>) {
         self.narrator.stops(&mut batch);
         match self.shared.store.append(&self.owner, &self.task_id, self.revision, batch).await {
