@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use a2a_layers::{
     agent::Update,
     operation::{OperationRequest, SubscribeToTask},
-    task::{FirstEvent, Replay, TaskLayer},
+    task::{FirstEvent, MemoryTaskStore, Replay, TaskLayer},
     types::TaskState,
 };
 use futures_util::FutureExt;
@@ -241,4 +241,17 @@ async fn f47_10000_streams_opened_and_dropped_leave_nobody_waiting() {
     assert_eq!(Arc::strong_count(&probe.plan), holders);
     assert_eq!(probe.inner.len(), 1);
     drop(run);
+}
+
+#[tokio::test]
+async fn f47_f84_10000_streams_of_their_own_tasks_dropped_leave_no_more_than_is_kept() {
+    let probe = probe::Probe { inner: MemoryTaskStore::new().max_finished(100), ..probe::Probe::default() };
+    let server = Server::new(TaskLayer::with_store(probe.clone()), saying(vec!["a".into()]));
+    let holders = Arc::strong_count(&probe.plan);
+    for _ in 0..10_000 {
+        let mut stream = server.stream("go").await.unwrap();
+        next(&mut stream).await;
+    }
+    assert_eq!(Arc::strong_count(&probe.plan), holders);
+    assert_eq!((probe.plan.waiting.load(SeqCst), probe.inner.len()), (0, 100));
 }
