@@ -13,13 +13,11 @@ pub(super) struct Asked {
     if_none_match: Option<HeaderValue>,
 }
 
-/// Reads a request whose path below the prefix is this one. The answer is there at once where no file is asked for.
-pub(super) fn asked<B>(req: &Request<B>, rest: &str) -> Result<Asked, Response<Full<Bytes>>> {
-    let Some(id) = BlobId::parse(rest) else { return Err(empty(StatusCode::NOT_FOUND)) };
+/// Reads a request whose path below the prefix is this one; a status where no file is asked for.
+pub(super) fn asked<B>(req: &Request<B>, rest: &str) -> Result<Asked, StatusCode> {
+    let id = BlobId::parse(rest).ok_or(StatusCode::NOT_FOUND)?;
     if !matches!(*req.method(), Method::GET | Method::HEAD) {
-        let mut refused = empty(StatusCode::METHOD_NOT_ALLOWED);
-        refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return Err(refused);
+        return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
     let if_none_match = req.headers().get(header::IF_NONE_MATCH).cloned();
     Ok(Asked { id, head_only: req.method() == Method::HEAD, if_none_match })
@@ -74,5 +72,8 @@ fn matches(wanted: &HeaderValue, etag: &str) -> bool {
 pub(super) fn empty(status: StatusCode) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::default());
     *response.status_mut() = status;
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    }
     response
 }

@@ -11,7 +11,7 @@ use tower_service::Service;
 
 use super::{
     BlobFuture, ServeBlobsBody, ServeBlobsFuture,
-    respond::{asked, respond},
+    respond::{asked, empty, respond},
 };
 use crate::blob::BlobStore;
 
@@ -69,7 +69,7 @@ impl<St: BlobStore, B> Service<Request<B>> for BlobService<St> {
     fn call(&mut self, req: Request<B>) -> Self::Future {
         match asked(&req, self.prefix.rest(req.uri().path()).unwrap_or_default()) {
             Ok(asked) => BlobFuture::reading(Box::pin(respond(self.store.clone(), asked))),
-            Err(response) => BlobFuture::ready(response),
+            Err(status) => BlobFuture::ready(empty(status)),
         }
     }
 }
