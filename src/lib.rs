@@ -97,3 +97,6 @@ pub mod agent;
 
 // All of it, ready-made.
 pub mod server;
+
+mod builder;
+pub use builder::ServiceBuilderExt;
