@@ -100,3 +100,7 @@ pub mod server;
 
 mod builder;
 pub use builder::ServiceBuilderExt;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctests;
