@@ -98,6 +98,7 @@ pub mod agent;
 // All of it, ready-made.
 pub mod server;
 
+// Sugar, to spell it out.
 mod builder;
 pub use builder::ServiceBuilderExt;
 
