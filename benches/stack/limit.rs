@@ -294,7 +294,8 @@ pub(crate) fn card(card: Bytes, headers: HeaderMap) -> impl AsyncHandler {
         let shared = Arc::clone(&shared);
         async move {
             let (card, headers) = &*shared;
-            let fresh = request.headers().get(header::IF_NONE_MATCH).is_some_and(|tag| headers.get(header::ETAG) == Some(tag));
+            let fresh =
+                request.headers().get(header::IF_NONE_MATCH).is_some_and(|tag| headers.get(header::ETAG) == Some(tag));
             let mut response = Response::new(Full::new(if fresh { Bytes::new() } else { card.clone() }));
             *response.headers_mut() = headers.clone();
             if fresh {

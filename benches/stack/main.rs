@@ -121,7 +121,9 @@ impl Arguments {
                 "--quick" => arguments.quick = true,
                 "--profile" => arguments.profile = true,
                 "--limit" => arguments.limit = true,
-                other if other.starts_with("--requests=") => arguments.requests = other["--requests=".len()..].parse().ok(),
+                other if other.starts_with("--requests=") => {
+                    arguments.requests = other["--requests=".len()..].parse().ok()
+                }
                 other if other.starts_with('-') => {}
                 words => words.clone_into(&mut arguments.filter),
             }
