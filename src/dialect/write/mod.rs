@@ -4,7 +4,6 @@ mod line;
 
 use std::io::Write;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 
 pub use self::line::escape_line_breaks;
@@ -93,6 +92,14 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// A word without anything that needs an escape, in quotes.
+    pub(super) fn word(&mut self, name: &str, word: &str) {
+        let out = self.member(name);
+        out.push(b'"');
+        out.extend_from_slice(word.as_bytes());
+        out.push(b'"');
+    }
+
     /// Something that prints without anything that needs an escape, in quotes.
     pub(super) fn plain(&mut self, name: &str, value: impl std::fmt::Display) {
         // A `Vec` can always be written.
@@ -105,13 +112,9 @@ impl<'a> Object<'a> {
 
     /// Bytes, encoded in place: they may be many.
     pub(super) fn base64(&mut self, name: &str, bytes: &InlineBytes) {
-        let bytes = bytes.decode().unwrap_or_default();
         let out = self.member(name);
         out.push(b'"');
-        let start = out.len();
-        out.resize(start + bytes.len().div_ceil(3) * 4, b'=');
-        // There is room for all of it.
-        let _ = STANDARD.encode_slice(&bytes, &mut out[start..]);
+        bytes.write_base64(out);
         out.push(b'"');
     }
 
