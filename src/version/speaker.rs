@@ -50,7 +50,8 @@ impl Speaker {
     }
 }
 
-/// The largest text, in bytes, that is copied out of the scratch buffer, and so what each thread keeps of it at most.
+/// The largest text, in bytes, that is copied out of the scratch buffer. Each thread keeps a buffer of that size, or of
+/// up to twice that if a text has made it grow.
 const SCRATCH: usize = 16 << 10;
 
 thread_local! {
@@ -65,6 +66,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<Byte
     // A dialect that writes within its writing finds an empty buffer, and all is well.
     let mut out = BUFFER.take();
     out.clear();
+    out.reserve(SCRATCH);
     let result = write(&mut out);
     let text = if out.len() > SCRATCH { mem::take(&mut out).into() } else { Bytes::copy_from_slice(&out) };
     if out.capacity() <= 2 * SCRATCH {
