@@ -2,6 +2,7 @@ use std::{convert::Infallible, future::ready};
 
 use a2a_layers::{
     blob::{BlobLayer, BlobStore, MemoryBlobStore},
+    error::{BoxError, Error},
     types::{InlineBytes, Message, Part},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -18,7 +19,7 @@ benches![
     Case::new("no file", no_file_floor, no_file),
     Case::new("1 KiB of base64 into memory", || floor(KIB), || inbound(KIB)),
     Case::new("1 MiB of base64 into memory", || floor(MIB), || inbound(MIB)),
-    Case::new("no base64", no_file_floor, refused),
+    Case::new("no base64", refused_floor, refused),
 ];
 
 fn store() -> MemoryBlobStore {
@@ -57,6 +58,14 @@ fn inbound(bytes: usize) -> Work {
 fn no_file_floor() -> Work {
     use a2a_layers::agent::IntoReply as _;
     work(|| now(agent(Request::new(message(100)))).map(<&str>::into_reply))
+}
+
+/// The same error, in the box that errors of services come in.
+fn refused_floor() -> Work {
+    work(|| {
+        let error = Error::invalid_params(format!("message.parts[{}]", 0), "cannot be read by whoever it is meant for");
+        (Request::new(inline(&Bytes::from_static(b"no base64"))), BoxError::from(error))
+    })
 }
 
 fn no_file() -> Work {

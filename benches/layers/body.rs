@@ -8,30 +8,39 @@ use std::{
 use a2a_layers::{
     body::BodyLayer,
     encoded::{Encoded, Frame},
+    error::{Error, ErrorKind},
     json_rpc::JsonRpcLayer,
 };
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::Empty;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
 use http_body::{Body, SizeHint};
 use tower::{Layer, Service, service_fn};
 
 use crate::{
     case::{Case, Make, Work, benches, now, work},
-    data::{KIB, MIB, post},
+    data::{self, KIB, MIB, post},
 };
 
 benches![
     Case::new("1 KiB in one piece", || floor(1, KIB), || layer(1, KIB)),
     Case::new("1 MiB in one piece", || floor(1, MIB), || layer(1, MIB)),
-    Case::new("1 MiB in 64 pieces", || floor(64, MIB), || layer(64, MIB)),
+    Case::new("a piece of 64, 16 KiB each", || floor(64, MIB), || layer(64, MIB)).pieces(64),
     Case::new("too large", REFUSED_FLOOR, || layer(1, 17 * MIB)),
 ];
 
-/// To a refusal there is no less than a response with a short document.
+/// The error, its text and its head, which a refusal cannot do without.
 const REFUSED_FLOOR: Make = || {
     let body = Pieces::new(1, 17 * MIB);
-    work(move || (post(body.clone()), crate::data::json(Bytes::from("{}".to_owned()))))
+    work(move || {
+        let request = post(body.clone());
+        let error = Error::new(ErrorKind::PayloadTooLarge).with_detail(format!("at most {MIB} bytes are read"));
+        let text = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-32600,"message":"{error}"}}}}"#);
+        let mut response = data::json(Bytes::from(text));
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        response.extensions_mut().insert(error.kind());
+        (request, response)
+    })
 };
 
 /// A body that is there already, as one from a socket is that came in a few reads.

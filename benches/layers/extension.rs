@@ -1,7 +1,8 @@
-use std::{convert::Infallible, future::ready};
+use std::{convert::Infallible, future::ready, sync::Arc};
 
 use a2a_layers::{
-    extension::ExtensionLayer,
+    error::{Error, ErrorKind},
+    extension::{ActivatedExtensions, ExtensionLayer},
     operation::{GetTask, Operation, OperationRequest},
     types::AgentExtension,
 };
@@ -14,14 +15,12 @@ use crate::{
 };
 
 benches![
-    Case::new("none supported, none named", || floor(false), || layer(ExtensionLayer::new([]), false)),
-    Case::new("three supported, none named", || floor(false), || layer(three(), false)),
-    Case::new("three supported, two named", || floor(true), || layer(three(), true)),
-    Case::new(
-        "a required one not named",
-        || floor(false),
-        || { layer(ExtensionLayer::new([AgentExtension::required("https://example.com/ext/d")]), false) }
-    ),
+    Case::new("none supported, none named", floor, || layer(ExtensionLayer::new([]), false)),
+    Case::new("three supported, none named", || activated_floor(false), || layer(three(), false)),
+    Case::new("three supported, two named", || activated_floor(true), || layer(three(), true)),
+    Case::new("a required one not named", refused_floor, || {
+        layer(ExtensionLayer::new([AgentExtension::required("https://example.com/ext/d")]), false)
+    }),
 ];
 
 const HEADER: HeaderName = HeaderName::from_static("a2a-extensions");
@@ -45,8 +44,36 @@ fn inner(request: Request<Operation>) -> std::future::Ready<Result<Response<()>,
     ready(Ok(Response::new(())))
 }
 
-fn floor(named: bool) -> Work {
-    work(move || now(inner(request(named))))
+fn floor() -> Work {
+    work(|| now(inner(request(false))))
+}
+
+/// What is activated put into the request and named in the response, both of them ready.
+fn activated_floor(named: bool) -> Work {
+    let uris = ["https://example.com/ext/a", "https://example.com/ext/b"].map(Arc::from);
+    let activated = if named { ActivatedExtensions::new(uris) } else { ActivatedExtensions::default() };
+    work(move || {
+        let mut request = request(named);
+        request.extensions_mut().insert(activated.clone());
+        now(inner(request)).map(|mut response| {
+            if named {
+                response.headers_mut().insert(HEADER, HeaderValue::from_static("https://example.com/ext/a"));
+            }
+            response
+        })
+    })
+}
+
+/// The same error.
+fn refused_floor() -> Work {
+    work(|| {
+        let uri = "https://example.com/ext/d";
+        let error = Error::new(ErrorKind::ExtensionSupportRequired)
+            .with_detail(format!("name {uri} in the A2A-Extensions header"))
+            .with_info("uri", uri)
+            .with_info("requiredExtensions", uri);
+        (request(false), error)
+    })
 }
 
 fn layer(layer: ExtensionLayer, named: bool) -> Work {

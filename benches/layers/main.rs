@@ -3,7 +3,8 @@
 //! - `cargo bench --bench layers` measures everything (minutes), with a table at the end that compares each layer
 //!   to its floor: the least code that does the same with the same bytes;
 //! - `cargo bench --bench layers -- json_rpc` measures what has this in its name, without the table;
-//! - `cargo bench --bench layers -- --summary` prints the table alone (less than a minute);
+//! - `cargo bench --bench layers -- --summary` prints the table alone (less than a minute), with one more word only
+//!   the lines that have it in them, which is also what to run under a profiler;
 //! - `cargo bench --bench layers -- --quick` runs everything once (seconds), so that nothing here can rot.
 
 mod case;
@@ -54,12 +55,13 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--quick"] => {
             Divan::default().sample_count(1).sample_size(1).run_benches();
-            summary::print(Effort::QUICK);
+            summary::print(Effort::QUICK, "");
         }
-        ["--summary"] => summary::print(Effort::FULL),
+        ["--summary"] => summary::print(Effort::FULL, ""),
+        ["--summary", filter] => summary::print(Effort::FULL, filter),
         [] if env::args().any(|argument| argument == "--bench") => {
             divan::main();
-            summary::print(Effort::FULL);
+            summary::print(Effort::FULL, "");
         }
         _ => divan::main(),
     }

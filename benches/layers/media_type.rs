@@ -1,6 +1,7 @@
 use std::{convert::Infallible, future::ready};
 
 use a2a_layers::{
+    error::{Error, ErrorKind},
     media_type::{AcceptedOutputLayer, MediaTypeLayer},
     operation::Operation,
     types::{Message, Part, Role},
@@ -16,7 +17,7 @@ use crate::{
 benches![
     Case::new("text that states no type", || floor(plain), || layer(plain)),
     Case::new("ten files that state one", || floor(files), || layer(files)),
-    Case::new("a type not taken", || floor(sound), || layer(sound)),
+    Case::new("a type not taken", refused_floor, || layer(sound)),
     Case::new("the output of an agent", || output_floor(), || output()),
 ];
 
@@ -40,6 +41,17 @@ fn inner(request: Request<Operation>) -> std::future::Ready<Result<Response<()>,
 
 fn floor(message: fn() -> Message) -> Work {
     work(move || now(inner(send(message()))))
+}
+
+/// The same error.
+fn refused_floor() -> Work {
+    work(|| {
+        let error = Error::new(ErrorKind::ContentTypeNotSupported)
+            .with_detail(format!("message.parts[0] is {}, the agent takes {}", "audio/mpeg", "text/plain, image/*"))
+            .with_info("mediaType", "audio/mpeg")
+            .with_info("supportedMediaTypes", "text/plain, image/*");
+        (send(sound()), error)
+    })
 }
 
 fn layer(message: fn() -> Message) -> Work {

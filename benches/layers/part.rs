@@ -1,6 +1,7 @@
 use std::{convert::Infallible, future::ready};
 
 use a2a_layers::{
+    error::{BoxError, Error},
     part::{Input, PartLayer},
     types::{Json, Message, Part, Role},
 };
@@ -17,7 +18,7 @@ benches![
     Case::new("text of 64 KiB", || floor(|| message(64 * KIB)), || layer(|| message(64 * KIB))),
     Case::new("data", || floor(data), || layer(data)),
     Case::new("text, data and a file", || floor(mixed), || layer(mixed)),
-    Case::new("inline bytes refused", || floor(inline), || layer(inline)),
+    Case::new("inline bytes refused", refused_floor, || layer(inline)),
 ];
 
 fn json() -> Json {
@@ -41,6 +42,14 @@ fn inline() -> Message {
 fn floor(message: fn() -> Message) -> Work {
     let inner = |request: Request<Message>| ready(Ok::<_, Infallible>(request.body().parts.len()));
     work(move || now(inner(Request::new(message()))))
+}
+
+/// The same error, in the box that errors of services come in.
+fn refused_floor() -> Work {
+    work(|| {
+        let error = Error::invalid_params(format!("message.parts[{}]", 0), "cannot be read by whoever it is meant for");
+        (Request::new(inline()), BoxError::from(error))
+    })
 }
 
 fn layer(message: fn() -> Message) -> Work {

@@ -31,13 +31,13 @@ struct Figures {
     allocations: f64,
 }
 
-pub(crate) fn print(effort: Effort) {
+pub(crate) fn print(effort: Effort, filter: &str) {
     println!("\nFastest of {} rounds; a piece is a call, or a frame or event where the name says so.", effort.rounds);
     println!("Reach of a synchronous layer above its floor: {REACH_NANOS} ns, {REACH_ALLOCATIONS} allocation.\n");
     println!("| layer | work | floor ns | layer ns | more ns | floor allocs | layer allocs | more allocs | in reach |");
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
     for (layer, cases) in LAYERS {
-        for case in *cases {
+        for case in cases.iter().filter(|case| format!("{layer} {case}").contains(filter)) {
             print_case(layer, case, effort);
         }
     }
