@@ -59,7 +59,7 @@ fn every_test_that_names_a_fault_is_in_its_row() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut names = BTreeSet::new();
     names_below(&root.join("tests/faults"), &mut names);
-    names_below(&root.join("tests/hostile"), &mut names);
+    names_below(&root.join("tests/sockets"), &mut names);
     let rows = rows();
     for name in &names {
         let words = name.split('_').map_while(|word| word.strip_prefix('f')?.parse::<usize>().ok());
