@@ -99,7 +99,7 @@ impl<T: TaskStore> Run<T> {
                 message.role = Role::Agent;
                 message.context_id.get_or_insert(self.context_id);
                 let _ = self.begun.send(Ok(Begun::Message(Arc::new(message))));
-                return;
+                return source.close();
             }
             first => first,
         };
@@ -109,7 +109,7 @@ impl<T: TaskStore> Run<T> {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 let _ = self.begun.send(Err(store_error(error, &self.task_id)));
-                return;
+                return source.close();
             }
         };
         let revision = snapshot.revision;

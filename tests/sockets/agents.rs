@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use a2a_layers::task::ReplyMode;
 use serde_json::json;
 
 use crate::wire::{SECRET, Server, Version, error_code, error_text, state, task};
@@ -23,6 +24,29 @@ async fn f65_a_panic_before_or_after_the_first_event_harms_its_task_alone() {
         }
         server.stage.gate.add_permits(1);
         assert_eq!(state(bystander.rest().await.last().unwrap()), "completed");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_panics_when_it_is_dropped_harms_nobody() {
+    let grace = Duration::from_millis(10);
+    let auto = Server::with(|mount| mount.reply(ReplyMode::Auto)).await;
+    let server = Server::with(|mount| mount.tasks(|tasks| tasks.cancel_grace(grace))).await;
+    for version in Version::BOTH {
+        for (script, end) in [("panic when dropped", "input-required"), ("panic when dropped at the end", "completed")]
+        {
+            assert_eq!(state(&server.play(version, script).await), end);
+            let events = server.open(version, version.stream(), version.script(script)).await.rest().await;
+            assert_eq!(state(events.last().unwrap()), end);
+        }
+        let script = "panic when dropped after a message";
+        assert!(auto.play(version, script).await.to_string().contains("all of it"));
+        assert_eq!(auto.open(version, version.stream(), version.script(script)).await.rest().await.len(), 1);
+        let mut events = server.open(version, version.stream(), version.script("panic when canceled")).await;
+        let id = task(&events.next().await.unwrap())["id"].clone();
+        assert_eq!(state(&server.call(version, version.cancel(), json!({ "id": id })).await), "canceled");
+        assert_eq!(state(events.rest().await.last().unwrap()), "canceled");
+        assert_eq!(state(&server.play(version, "done").await), "completed");
     }
 }
 

@@ -192,3 +192,33 @@ async fn a_message_of_a_great_many_parts_is_read() {
         assert_eq!(state(&server.call(version, version.send(), params).await), "completed");
     }
 }
+
+#[tokio::test]
+async fn f55_white_space_and_odd_ids_of_the_caller_break_no_stream() {
+    let server = Server::start().await;
+    for version in Version::BOTH {
+        let mut params = version.message(vec![version.text("echo")]);
+        let mut part = version.text("x");
+        part["metadata"] = json!({ "a": { "b": [1, "\u{2028}\u{85}"] } });
+        params["message"]["parts"].as_array_mut().unwrap().push(part.clone());
+        for id in ["\u{2028}", "\u{2029}\u{85}\u{c}\u{b}", "a\rb\nc"] {
+            let call = json!({ "jsonrpc": "2.0", "id": id, "method": version.stream(), "params": params });
+            let body = serde_json::to_string_pretty(&call).unwrap();
+            for end in ["\n", "\r\n", "\r"] {
+                let mut connection = server.connect().await;
+                connection.write(&post(version.header(), body.replace('\n', end).as_bytes())).await;
+                let answer = connection.answer().await.unwrap();
+                let text = String::from_utf8(answer.body).unwrap();
+                assert!(!text.contains(['\r', '\u{2028}', '\u{2029}', '\u{85}']), "{text:?}");
+                for line in text.lines() {
+                    assert!(line.is_empty() || [":", "id: ", "data: "].iter().any(|start| line.starts_with(start)));
+                    if let Some(data) = line.strip_prefix("data: ") {
+                        let event: Value = serde_json::from_str(data).expect(data);
+                        assert_eq!(event["id"], id);
+                    }
+                }
+                assert!(text.contains(r#""metadata":"#), "{text}");
+            }
+        }
+    }
+}

@@ -118,6 +118,10 @@ impl Actor {
             "late words" => Reply::updates(vec![Update::completed(), Update::working(), Update::text("late")]),
             "reject" => Reply::updates(vec![Update::rejected("not mine")]),
             "panic" => panic!("{SECRET}"),
+            "panic when dropped" => dropped_badly(Update::input_required("which?")),
+            "panic when dropped at the end" => dropped_badly(Update::completed()),
+            "panic when dropped after a message" => dropped_badly(Message::agent("all of it").into()),
+            "panic when canceled" => dropped_badly(Update::working()),
             "panic late" => {
                 let panics = stream::once(async { panic!("{SECRET}") });
                 stream_of(stream::iter([Update::progress("soon")]).chain(panics))
@@ -171,6 +175,21 @@ impl Actor {
 
 fn stream_of(updates: impl Stream<Item = Update> + Send + 'static) -> Reply {
     Reply::stream(updates.map(Ok::<_, Infallible>))
+}
+
+/// Says this and then nothing, and panics when it is dropped.
+fn dropped_badly(update: Update) -> Reply {
+    struct Bad;
+
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            panic!("{SECRET}")
+        }
+    }
+
+    let bad = Bad;
+    let silence = stream::pending().map(move |update: Update| (update, &bad).0);
+    stream_of(stream::iter([update]).chain(silence))
 }
 
 fn failing(error: BoxError) -> Reply {
