@@ -1,5 +1,6 @@
 //! Numbers, ids, base64 and texts at and beyond their edges.
 
+use a2a_layers::dialect::MAX_ELEMENTS;
 use serde_json::{Value, json};
 
 use crate::wire::{Server, Version, error_code, post, state, task};
@@ -182,14 +183,35 @@ async fn cursors_that_are_none_are_invalid_params() {
 }
 
 #[tokio::test]
-async fn a_message_of_a_great_many_parts_is_read() {
+async fn arrays_of_a_great_many_elements_are_refused_before_they_fill_the_memory() {
     let server = Server::start().await;
+    let huge = |element: &str| vec![element; (1 << 20) / element.len()].join(",");
     for version in Version::BOTH {
-        let params = version.message((0..100_000).map(|_| version.text("x")).collect());
+        let params = version.message((0..MAX_ELEMENTS).map(|_| version.text("x")).collect());
         assert_eq!(state(&server.call(version, version.send(), params).await), "completed");
-        let mut params = version.script("who");
-        params["message"]["referenceTaskIds"] = json!(vec!["none"; 10_000]);
-        assert_eq!(state(&server.call(version, version.send(), params).await), "completed");
+        let text = version.text("x").to_string();
+        for (member, elements) in [
+            ("parts", huge("{}")),
+            ("parts", huge(&text)),
+            ("parts", huge("[]")),
+            ("parts", huge("null")),
+            ("extensions", huge("\"\"")),
+            ("referenceTaskIds", huge("\"\"")),
+        ] {
+            let mut params = version.script("done");
+            params["message"][member] = json!("@");
+            let body = json!({ "jsonrpc": "2.0", "id": 1, "method": version.send(), "params": params });
+            let body = body.to_string().replace("\"@\"", &format!("[{elements}]"));
+            assert_eq!(error_code(&server.body(version, body).await.envelope()), -32602, "{member}");
+        }
+        let data = match version {
+            Version::Old => format!(r#"{{"kind":"data","data":{{"x":[{}]}}}}"#, huge("0")),
+            Version::New => format!(r#"{{"data":[{}]}}"#, huge("0")),
+        };
+        let params = version.message(vec![json!("@")]).to_string().replace("\"@\"", &data);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}","params":{params}}}"#, version.send());
+        let answer = server.body(version, body).await;
+        assert_eq!(state(&answer.envelope()), "completed", "data is not read, so it may be long");
     }
 }
 
