@@ -276,3 +276,32 @@ async fn f84_finished_tasks_are_kept_up_to_a_number_and_an_age() {
     list(&server, json!({})).await;
     assert!(brief.is_empty());
 }
+
+#[tokio::test]
+async fn f84_tasks_that_wait_for_their_callers_are_kept_up_to_a_number_and_an_age() {
+    let store = MemoryTaskStore::new().max_interrupted(10);
+    let server = Server::with(|mount| mount.task_store(store.clone())).await;
+    let mut ids = Vec::new();
+    for _ in 0..30 {
+        ids.push(task(&server.play(Version::New, "ask").await)["id"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(store.len(), 10);
+    let answer =
+        async |id: &str, script| server.call(Version::New, "SendMessage", Version::New.follow_up(script, id)).await;
+    assert_eq!(error_code(&answer(&ids[19], "done").await), -32001);
+    // One that was answered and asks again has begun to wait anew; one that is over counts no more.
+    assert_eq!(state(&answer(&ids[20], "ask").await), "input-required");
+    assert_eq!(state(&answer(&ids[29], "done").await), "completed");
+    for _ in 0..9 {
+        server.play(Version::New, "ask").await;
+    }
+    assert_eq!((store.len(), state(&answer(&ids[20], "done").await)), (11, "completed".into()));
+    let brief = MemoryTaskStore::new().max_interrupted_age(Duration::ZERO);
+    let server = Server::with(|mount| mount.task_store(brief.clone())).await;
+    let asked = server.play(Version::New, "ask").await;
+    tokio::time::sleep(Duration::from_millis(3)).await;
+    let got = server.call(Version::New, "GetTask", json!({ "id": task(&asked)["id"] })).await;
+    assert_eq!(error_code(&got), -32001);
+    list(&server, json!({})).await;
+    assert!(brief.is_empty());
+}

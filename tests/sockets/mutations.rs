@@ -2,12 +2,18 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use a2a_layers::server::{A2aService, Mount};
+use a2a_layers::{
+    blob::MemoryBlobStore,
+    error::BoxError,
+    operation::ProtocolVersion,
+    part::Input,
+    server::{A2aService, Mount, Settings},
+};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{json, value::RawValue};
-use tower::ServiceExt;
+use tower::{ServiceExt, service_fn};
 
 use crate::wire::{Actor, Version};
 
@@ -155,8 +161,8 @@ fn request(version: Version, body: Vec<u8>, random: &mut Random) -> Request<Full
     request
 }
 
-/// An answer is one envelope, or a stream of them.
-async fn check(response: Response<a2a_layers::server::ResponseBody>) {
+/// An answer is one envelope, or a stream of them; a mount may leave the envelope off what streams.
+async fn check(response: Response<a2a_layers::server::ResponseBody>, bare: bool) {
     let status = response.status();
     assert!(status == 200 || status.is_client_error(), "{status}");
     let is_stream = response.headers()["content-type"] == "text/event-stream";
@@ -168,7 +174,13 @@ async fn check(response: Response<a2a_layers::server::ResponseBody>) {
     assert_eq!(status, 200);
     let documents: Vec<&str> = body.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
     assert!(!documents.is_empty(), "{body}");
-    documents.into_iter().for_each(envelope);
+    for document in documents {
+        if bare && document.starts_with(r#"{"kind":"#) {
+            serde_json::from_str::<&RawValue>(document).unwrap_or_else(|_| panic!("no JSON: {document}"));
+        } else {
+            envelope(document);
+        }
+    }
 }
 
 fn envelope(text: &str) {
@@ -184,27 +196,52 @@ fn envelope(text: &str) {
     }
 }
 
-#[tokio::test]
-async fn mutated_requests_are_always_answered_with_envelopes() {
-    const ROUNDS: usize = 6000;
-    let stage = Arc::default();
-    let service: A2aService<Full<Bytes>> = Mount::messages("actor", Actor::new(stage)).build().expect("a mount");
+async fn attack(service: A2aService<Full<Bytes>>, versions: &[Version], bare: bool) {
+    const ROUNDS: usize = 1500;
     let mut random = Random(0x5eed_1e55);
-    for version in Version::BOTH {
+    for &version in versions {
         let corpus = corpus(version);
         for body in &corpus {
-            check(service.clone().oneshot(request(version, body.clone(), &mut Random(1))).await.unwrap()).await;
+            check(service.clone().oneshot(request(version, body.clone(), &mut Random(1))).await.unwrap(), bare).await;
         }
-        for _ in 0..ROUNDS / 2 {
+        for _ in 0..ROUNDS {
             let mut body = corpus[random.below(corpus.len())].clone();
             mutate(&mut body, &corpus[random.below(corpus.len())], &mut random);
             let shown = String::from_utf8_lossy(&body).into_owned();
             let request = request(version, body, &mut random);
-            let answered = tokio::spawn({
-                let service = service.clone();
-                async move { check(service.oneshot(request).await.unwrap()).await }
-            });
+            let service = service.clone();
+            let answered = tokio::spawn(async move { check(service.oneshot(request).await.unwrap(), bare).await });
             answered.await.unwrap_or_else(|_| panic!("by {shown}"));
         }
     }
+}
+
+fn mount() -> Mount<Actor> {
+    Mount::messages("actor", Actor::new(Arc::default()))
+}
+
+#[tokio::test]
+async fn mutated_requests_are_always_answered_with_envelopes() {
+    attack(mount().build().unwrap(), &Version::BOTH, false).await;
+}
+
+#[tokio::test]
+async fn mutated_requests_harm_no_mount_of_other_settings() {
+    let store = MemoryBlobStore::new("http://localhost:8000/files");
+    attack(mount().blob_store(store, Some("/files")).build().unwrap(), &Version::BOTH, false).await;
+    attack(mount().settings(Settings::vibes()).build().unwrap(), &[Version::Old], true).await;
+    for (version, of) in [(Version::Old, ProtocolVersion::V0_3), (Version::New, ProtocolVersion::V1_0)] {
+        let settings = Settings::bread(of).card_path("/card");
+        attack(mount().settings(settings).build().unwrap(), &[version], false).await;
+    }
+}
+
+#[tokio::test]
+async fn mutated_requests_harm_no_agent_that_reads_inputs() {
+    let agent = service_fn(|request: Request<Input>| async move {
+        let input = request.into_body();
+        let _ = input.read::<BTreeMap<String, Vec<u8>>>();
+        Ok::<_, BoxError>(input.to_prompt().into_owned())
+    });
+    attack(Mount::new("reader", agent).build().unwrap(), &Version::BOTH, false).await;
 }
