@@ -169,18 +169,18 @@ async fn f51_an_error_keeps_its_code_once_the_stream_has_begun() {
 
 #[tokio::test]
 async fn f53_silence_is_filled_with_comments_as_often_as_is_set() {
-    for (heartbeat, expected) in [(Some(Duration::from_millis(5)), true), (None, false)] {
-        let server = Server::with(|mount| mount.heartbeat(heartbeat)).await;
-        for version in Version::BOTH {
-            let mut events = server.open(version, version.stream(), version.script("wait silently")).await;
-            events.next().await.unwrap();
-            let gate = async {
-                tokio::time::sleep(Duration::from_millis(60)).await;
-                server.stage.gate.add_permits(1);
-            };
-            let (comments, ()) = tokio::join!(events.comments(), gate);
-            assert_eq!(comments.iter().any(|comment| comment.contains("ping")), expected, "{comments:?}");
+    let often = Server::with(|mount| mount.heartbeat(Some(Duration::from_millis(5)))).await;
+    let never = Server::with(|mount| mount.heartbeat(None)).await;
+    for version in Version::BOTH {
+        let mut events = often.open(version, version.stream(), version.script("wait silently")).await;
+        for expected in ["connected", "ping", "ping", "ping"] {
+            assert_eq!(events.comment().await.as_deref(), Some(expected));
         }
+        let mut events = never.open(version, version.stream(), version.script("wait silently")).await;
+        assert_eq!(events.comment().await.as_deref(), Some("connected"));
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        never.stage.gate.add_permits(1);
+        assert_eq!(events.comment().await, None);
     }
 }
 

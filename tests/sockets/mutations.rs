@@ -162,7 +162,7 @@ fn request(version: Version, body: Vec<u8>, random: &mut Random) -> Request<Full
 }
 
 /// An answer is one envelope, or a stream of them; a mount may leave the envelope off what streams.
-async fn check(response: Response<a2a_layers::server::ResponseBody>, bare: bool) {
+async fn check(response: Response<a2a_layers::server::ResponseBody>, bare: bool) -> i64 {
     let status = response.status();
     assert!(status == 200 || status.is_client_error(), "{status}");
     let is_stream = response.headers()["content-type"] == "text/event-stream";
@@ -174,16 +174,18 @@ async fn check(response: Response<a2a_layers::server::ResponseBody>, bare: bool)
     assert_eq!(status, 200);
     let documents: Vec<&str> = body.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
     assert!(!documents.is_empty(), "{body}");
-    for document in documents {
+    let codes = documents.into_iter().map(|document| {
         if bare && document.starts_with(r#"{"kind":"#) {
             serde_json::from_str::<&RawValue>(document).unwrap_or_else(|_| panic!("no JSON: {document}"));
-        } else {
-            envelope(document);
+            return 0;
         }
-    }
+        envelope(document)
+    });
+    codes.fold(0, |_, code| code)
 }
 
-fn envelope(text: &str) {
+/// The code of an envelope; 0 if it is no error.
+fn envelope(text: &str) -> i64 {
     let members: BTreeMap<&str, &RawValue> = serde_json::from_str(text).unwrap_or_else(|_| panic!("no JSON: {text}"));
     assert_eq!(members["jsonrpc"].get(), "\"2.0\"", "{text}");
     assert!(members.contains_key("id") && members.len() == 3, "{text}");
@@ -191,14 +193,17 @@ fn envelope(text: &str) {
         for internal in ["serde", ".rs", "panicked", "line 1", "invalid type", "SECRET"] {
             assert!(!error.get().contains(internal), "{text}");
         }
-    } else {
-        assert!(members.contains_key("result"), "{text}");
+        let error: BTreeMap<&str, &RawValue> = serde_json::from_str(error.get()).expect("an object");
+        return error["code"].get().parse().expect("a code");
     }
+    assert!(members.contains_key("result"), "{text}");
+    0
 }
 
 async fn attack(service: A2aService<Full<Bytes>>, versions: &[Version], bare: bool) {
-    const ROUNDS: usize = 1500;
+    const ROUNDS: usize = 3000;
     let mut random = Random(0x5eed_1e55);
+    let mut codes = BTreeMap::new();
     for &version in versions {
         let corpus = corpus(version);
         for body in &corpus {
@@ -211,8 +216,13 @@ async fn attack(service: A2aService<Full<Bytes>>, versions: &[Version], bare: bo
             let request = request(version, body, &mut random);
             let service = service.clone();
             let answered = tokio::spawn(async move { check(service.oneshot(request).await.unwrap(), bare).await });
-            answered.await.unwrap_or_else(|_| panic!("by {shown}"));
+            let code = answered.await.unwrap_or_else(|_| panic!("by {shown}"));
+            *codes.entry(code).or_insert(0) += 1;
         }
+    }
+    // Some mutants must come through to each place that can refuse them, or little is tried.
+    for code in [0, -32700, -32600, -32601, -32602, -32001] {
+        assert!(codes.get(&code).is_some_and(|count| *count >= 10), "{code} in {codes:?}");
     }
 }
 

@@ -203,13 +203,20 @@ impl Events {
         }
     }
 
-    /// All comments that are still to come.
-    pub(crate) async fn comments(mut self) -> Vec<String> {
-        while let Some(chunk) = self.connection.chunk().await {
-            self.text.extend_from_slice(&chunk);
+    /// The next comment; `None` at the end. Events are passed over.
+    pub(crate) async fn comment(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.text.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.text.drain(..=end).collect();
+                let line = String::from_utf8(line).expect("UTF-8");
+                if let Some(comment) = line.strip_prefix(": ") {
+                    return Some(comment.trim_end().to_owned());
+                }
+            } else {
+                let chunk = self.connection.chunk().await;
+                self.text.extend_from_slice(&chunk?);
+            }
         }
-        let text = String::from_utf8(self.text).expect("UTF-8");
-        text.lines().filter(|line| line.starts_with(':')).map(str::to_owned).collect()
     }
 
     /// All that is still to come.
