@@ -1,5 +1,6 @@
 //! Bodies that are no JSON, or JSON that nobody would write.
 
+use a2a_layers::types::Json;
 use serde_json::{Value, json};
 
 use crate::wire::{Server, Version, error_code, state, task};
@@ -90,6 +91,31 @@ async fn deep_metadata_and_data_are_invalid_params() {
                 assert_eq!(code(&server, version, send.body(version)).await, -32602);
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn what_is_as_deep_as_it_may_be_comes_back_in_answers_that_common_readers_can_read() {
+    let server = Server::start().await;
+    for version in Version::BOTH {
+        let deep = |depth: usize| {
+            let value = format!("{{\"a\":{}}}", arrays(depth - 1));
+            let data = match version {
+                Version::Old => format!(r#",{{"kind":"data","data":{value}}}"#),
+                Version::New => format!(r#",{{"data":{value}}}"#),
+            };
+            Send { message: format!(r#","metadata":{value}"#), parts: data, ..Send::default() }
+        };
+        assert_eq!(code(&server, version, deep(Json::MAX_DEPTH + 1).body(version)).await, -32602);
+        // Whatever reads an answer here follows no further than most readers do.
+        let body = deep(Json::MAX_DEPTH).body(version).replace("\"done\"", "\"echo\"");
+        let sent = server.body(version, &body).await.envelope();
+        assert_eq!(state(&sent), "completed");
+        server.call(version, version.get(), json!({ "id": task(&sent)["id"] })).await;
+        server.call(Version::New, "ListTasks", json!({ "includeArtifacts": true })).await;
+        let params = serde_json::from_str::<Value>(&body).unwrap()["params"].take();
+        let events = server.open(version, version.stream(), params).await.rest().await;
+        assert_eq!(state(events.last().unwrap()), "completed");
     }
 }
 

@@ -197,7 +197,7 @@ mod tests {
         let deep = format!(r#"{{"inner":{{"meta":{{"x":{}{}}}}}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         let call = Call::new(Binding::JsonRpc, "m").with_params(deep);
         let error = read_params::<Outer>(&call).err().unwrap();
-        assert_eq!(error.message(), "Invalid parameters: inner.meta is nested deeper than 128 levels");
+        assert_eq!(error.message(), "Invalid parameters: inner.meta is nested deeper than 100 levels");
     }
 
     #[test]
