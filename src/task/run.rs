@@ -81,7 +81,7 @@ impl<T: TaskStore> Run<T> {
                 message.role = Role::Agent;
                 message.context_id.get_or_insert(self.context_id);
                 self.reporter.begin(Ok(Begun::Message(Arc::new(message))));
-                return;
+                return source.close();
             }
             first => first,
         };
@@ -91,7 +91,7 @@ impl<T: TaskStore> Run<T> {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 self.reporter.begin(Err(store_error(error, &self.task_id)));
-                return;
+                return source.close();
             }
         };
         let revision = snapshot.revision;
