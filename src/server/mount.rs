@@ -377,17 +377,18 @@ impl<M, T, St> Mount<M, T, St> {
             .file_with_keys(self.settings.file_with_keys)
             .artifact_index(self.settings.artifact_index)
             .generated_message_ids(self.settings.lenient_messages);
+        let new = V1_0::new().strict_data(self.settings.strict_data);
         let layer = match self.settings.pinned {
-            Some(ProtocolVersion::V1_0) => VersionLayer::only(V1_0::new()),
+            Some(ProtocolVersion::V1_0) => VersionLayer::only(new),
             Some(_) => VersionLayer::only(old),
-            None => VersionLayer::new().dialect(old).lenient(self.settings.lenient_version),
+            None => VersionLayer::new().dialect(old).dialect(new).lenient(self.settings.lenient_version),
         };
         let layer = self.dialects.iter().fold(layer, |layer, dialect| layer.dialect(Arc::clone(dialect)));
         (layer, self.dialects.clone())
     }
 
     fn derived_card(&self) -> Result<AgentCard, ConfigError> {
-        let mut card = self.card.clone().streaming(self.streaming);
+        let mut card = self.card.clone().streaming(self.streaming).bare(self.settings.bare_card);
         card = card.extended_agent_card(!matches!(self.extended_card, Extended::Nothing));
         let own = self.dialects.iter().map(|dialect| dialect.version());
         for version in self.settings.versions().into_iter().chain(own) {
