@@ -52,23 +52,29 @@ fn greeting() -> String {
     };
     let curl = |version: &str, method: &str, params: &str| {
         format!(
-            "curl -sN http://{ADDRESS}/ -H 'Content-Type: application/json' -H 'A2A-Version: {version}' \\\n    \
+            "curl -sN -w '\\n' http://{ADDRESS}/ -H 'Content-Type: application/json' -H 'A2A-Version: {version}' \\\n    \
              -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":{{{params}}}}}'"
         )
     };
     let (new, old) = (message("ROLE_USER", "", "hello world"), message("user", r#""kind":"text","#, "hello world"));
     let long = message("ROLE_USER", "", "a b c d e f g h i j k l m n o p q r s t u v w x y z");
+    let start = format!(
+        "ID=$({} \\\n    | sed 's/.*\"task\":{{\"id\":\"\\([^\"]*\\)\".*/\\1/'); echo $ID",
+        curl("1.0", "SendMessage", &format!(r#"{long},"configuration":{{"returnImmediately":true}}"#))
+    );
     let task = r#""id":"'$ID'""#;
+    let (get, old_get) = (curl("1.0", "GetTask", task), curl("0.3", "tasks/get", task));
+    let (follow, old_follow) = (curl("1.0", "SubscribeToTask", task), curl("0.3", "tasks/resubscribe", task));
     [
         format!("Agent card: http://{ADDRESS}/.well-known/agent-card.json\n"),
-        format!("# Send, protocol 1.0 and 0.3\n{}\n{}\n", curl("1.0", "SendMessage", &new), curl("0.3", "message/send", &old)),
-        format!("# Stream\n{}\n{}\n", curl("1.0", "SendStreamingMessage", &new), curl("0.3", "message/stream", &old)),
         format!(
-            "# Start something long and note its id\nID=$({} \\\n    | sed 's/.*\"task\":{{\"id\":\"\\([^\"]*\\)\".*/\\1/'); echo $ID\n",
-            curl("1.0", "SendMessage", &format!(r#"{long},"configuration":{{"returnImmediately":true}}"#))
+            "# Send, protocol 1.0 and 0.3\n{}\n{}\n",
+            curl("1.0", "SendMessage", &new),
+            curl("0.3", "message/send", &old)
         ),
-        format!("# Get it\n{}\n{}\n", curl("1.0", "GetTask", task), curl("0.3", "tasks/get", task)),
-        format!("# Follow it, while it runs\n{}\n{}", curl("1.0", "SubscribeToTask", task), curl("0.3", "tasks/resubscribe", task)),
+        format!("# Stream\n{}\n{}\n", curl("1.0", "SendStreamingMessage", &new), curl("0.3", "message/stream", &old)),
+        format!("# Start something long, look at it, follow it to its end\n{start}\n{get}\n{follow}\n"),
+        format!("# The same, looked at and followed in protocol 0.3\n{start}\n{old_get}\n{old_follow}"),
     ]
     .join("\n")
 }

@@ -1,6 +1,65 @@
 //! Composable [tower](https://docs.rs/tower) layers that turn any agent into a complete A2A (Agent2Agent) server.
 //!
-//! A request is always an `http::Request<T>`, a response always an `http::Response<U>`; a layer only refines the body.
+//! Agents of different frameworks call each other over A2A: an agent card to find out what an agent does, JSON-RPC to
+//! talk to it, streams of server-sent events, tasks, and files. Two wire versions live side by side, 0.3 and 1.0. Each of
+//! these concerns is a layer here, around an agent that is an ordinary `tower::Service`; each can be used alone, left
+//! out, replaced, tuned and measured.
+//!
+//! # An agent, served
+//!
+//! ```
+//! use a2a_layers::{error::BoxError, part::Input, server::Mount};
+//! use bytes::Bytes;
+//! use http::Request;
+//! use http_body_util::{BodyExt, Full};
+//! use tower::{ServiceExt, service_fn};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BoxError> {
+//! let agent = service_fn(|request: Request<Input>| async move {
+//!     Ok::<_, BoxError>(format!("you said: {}", request.body().text()))
+//! });
+//! let service = Mount::new("echo", agent).url("http://127.0.0.1:8000/").build()?;
+//! // With a listener: `a2a_layers::server::serve(listener, service).await?`
+//!
+//! let call = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":
+//!     {"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}}"#;
+//! let request = Request::post("/")
+//!     .header("content-type", "application/json")
+//!     .header("a2a-version", "1.0")
+//!     .body(Full::<Bytes>::from(call))?;
+//! let answer = service.oneshot(request).await?.into_body().collect().await?.to_bytes();
+//! assert!(String::from_utf8_lossy(&answer).contains("you said: hi"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The levels
+//!
+//! A request is always an `http::Request<T>`, a response always an `http::Response<U>`; a layer only refines the body. The
+//! head travels untouched from the socket to the agent, so nothing is lost on the way: the caller's identity,
+//! `A2A-Extensions`, `Last-Event-ID`, `traceparent`.
+//!
+//! | level | request body | response body | layers |
+//! | --- | --- | --- | --- |
+//! | wire | any `http_body::Body` | a body | [`agent_card`], [`blob`] (the files' URLs), [`sse`], [`body`](mod@body) |
+//! | whole | `Bytes` | [`Encoded`](encoded::Encoded) | [`json_rpc`] |
+//! | call | [`Call`](call::Call) | [`Encoded`](encoded::Encoded) | [`version`] |
+//! | operation | [`Operation`](operation::Operation) | [`Outcome`](operation::Outcome) | [`capability`], [`extension`], [`media_type`], [`task`] |
+//! | message | [`Message`](types::Message) | [`impl IntoReply`](agent::IntoReply) | [`blob`], [`media_type`] (of answers), [`part`] |
+//! | input | [`Input`](part::Input) | [`impl IntoReply`](agent::IntoReply) | the agent |
+//!
+//! A layer between two levels translates; layers of one level reorder and swap freely, and any tower or tower-http layer
+//! that is generic over the body fits between them. [`server::Mount`] puts them all together;
+//! [`ServiceBuilderExt`] spells the same out.
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! - `object-store`: `blob::ObjectBlobStore` keeps files in anything that the `object_store` crate
+//!   reaches: a local directory, and, with that crate's own features, S3, Google Cloud Storage and Azure.
+//!
 //! The modules below stand in the order in which a request meets them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -38,3 +97,10 @@ pub mod agent;
 
 // All of it, ready-made.
 pub mod server;
+
+mod builder;
+pub use builder::ServiceBuilderExt;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctests;

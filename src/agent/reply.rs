@@ -13,7 +13,7 @@ pub type Updates = Pin<Box<dyn Stream<Item = Result<Update, BoxError>> + Send>>;
 
 /// What an agent answers: one whole message, a few updates, or a stream of them.
 ///
-/// Most agents return something that [becomes](IntoReply) a reply and never name this type.
+/// Most agents return something that [becomes](super::IntoReply) a reply and never name this type.
 pub struct Reply(pub(crate) ReplyForm);
 
 pub(crate) enum ReplyForm {

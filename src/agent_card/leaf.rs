@@ -104,11 +104,15 @@ impl AgentCardService {
     }
 
     /// Where the card's addresses come from. The default is the card itself.
-    pub fn public_url(mut self, public_url: PublicUrl) -> Self {
+    ///
+    /// # Errors
+    /// If none of the card's addresses begins with the base that is to be replaced.
+    pub fn public_url(mut self, public_url: PublicUrl) -> Result<Self, CardError> {
         let config = self.config();
+        public_url.check(&config.card)?;
         config.vary = vary(config.cors, &public_url);
         config.public_url = public_url;
-        self
+        Ok(self)
     }
 
     /// Offers the card in the form of this version too, if the card has an interface of it.

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, Uri, header, uri::Authority};
 
+use super::CardError;
 use crate::types::AgentCard;
 
 /// How long a host and a prefix from a header may be, in bytes: a DNS name has at most 253, and a port behind it.
@@ -55,26 +56,48 @@ impl PublicUrl {
         }
     }
 
+    /// # Errors
+    /// If nothing on the card would ever be replaced.
+    pub(super) fn check(&self, card: &AgentCard) -> Result<(), CardError> {
+        let Some(base) = self.base() else { return Ok(()) };
+        if card.interfaces.iter().any(|interface| path_behind(base, &interface.url).is_some()) {
+            return Ok(());
+        }
+        Err(CardError::new("supportedInterfaces", format!("has no URL that begins with {base}")))
+    }
+
+    fn base(&self) -> Option<&str> {
+        match &self.0 {
+            Source::Fixed => None,
+            Source::Forwarded(base) | Source::XForwarded(base) => Some(base.trim_end_matches('/')),
+        }
+    }
+
     /// The card as this request's caller has to see it; `None` if that is as it stands.
     pub(super) fn apply(&self, card: &AgentCard, headers: &HeaderMap, uri: &Uri) -> Option<AgentCard> {
-        let (base, public) = match &self.0 {
+        let base = self.base()?;
+        let public = match self.0 {
             Source::Fixed => return None,
-            Source::Forwarded(base) => (base, forwarded(headers, uri)?),
-            Source::XForwarded(base) => (base, x_forwarded(headers, uri)?),
+            Source::Forwarded(_) => forwarded(headers, uri)?,
+            Source::XForwarded(_) => x_forwarded(headers, uri)?,
         };
-        let base = base.trim_end_matches('/');
         if base == public {
             return None;
         }
         let mut card = card.clone();
         let addresses = card.interfaces.iter_mut().map(|interface| &mut interface.url);
         for address in addresses.chain(&mut card.documentation_url).chain(&mut card.icon_url) {
-            if let Some(path) = address.strip_prefix(base).filter(|path| path.is_empty() || path.starts_with('/')) {
+            if let Some(path) = path_behind(base, address) {
                 *address = format!("{public}{path}");
             }
         }
         Some(card)
     }
+}
+
+/// What follows the base in an address that begins with it.
+fn path_behind<'a>(base: &str, address: &'a str) -> Option<&'a str> {
+    address.strip_prefix(base).filter(|path| path.is_empty() || path.starts_with('/'))
 }
 
 fn forwarded(headers: &HeaderMap, uri: &Uri) -> Option<String> {
@@ -125,9 +148,11 @@ mod tests {
 
     #[test]
     fn f103_only_well_formed_pieces_make_an_address() {
-        let base = |proto, host, prefix| public_base(proto, host, prefix);
-        assert_eq!(base("HTTPS", "Agent.Example:8443", "/a/b/").as_deref(), Some("https://agent.example:8443/a/b"));
-        assert_eq!(base("http", "[::1]:80", "").as_deref(), Some("http://[::1]:80"));
+        assert_eq!(
+            public_base("HTTPS", "Agent.Example:8443", "/a/b/").as_deref(),
+            Some("https://agent.example:8443/a/b")
+        );
+        assert_eq!(public_base("http", "[::1]:80", "").as_deref(), Some("http://[::1]:80"));
         for (proto, host, prefix) in [
             ("ftp", "h", ""),
             ("https", "", ""),
@@ -140,11 +165,11 @@ mod tests {
             ("https", "h", "/a/../b"),
             ("https", "h", "/a?b"),
         ] {
-            assert_eq!(base(proto, host, prefix), None, "{proto} {host} {prefix}");
+            assert_eq!(public_base(proto, host, prefix), None, "{proto} {host} {prefix}");
         }
-        assert!(base("http", &"h".repeat(MAX_LENGTH), "").is_some());
-        assert_eq!(base("http", &"h".repeat(MAX_LENGTH + 1), ""), None);
-        assert!(base("http", "h", &format!("/{}", "p".repeat(MAX_LENGTH - 1))).is_some());
-        assert_eq!(base("http", "h", &format!("/{}", "p".repeat(MAX_LENGTH))), None);
+        assert!(public_base("http", &"h".repeat(MAX_LENGTH), "").is_some());
+        assert_eq!(public_base("http", &"h".repeat(MAX_LENGTH + 1), ""), None);
+        assert!(public_base("http", "h", &format!("/{}", "p".repeat(MAX_LENGTH - 1))).is_some());
+        assert_eq!(public_base("http", "h", &format!("/{}", "p".repeat(MAX_LENGTH))), None);
     }
 }

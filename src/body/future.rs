@@ -52,6 +52,7 @@ struct Refusal {
 /// Why the whole body is not there.
 enum Unread {
     TooLarge,
+    TooLargeOutside,
     TooSlow,
     Broken(BoxError),
 }
@@ -65,11 +66,10 @@ where
         let (head, body) = request.into_parts();
         let limits = config.limits;
         let announced = body.size_hint().lower();
-        let refused = match config.gate.admit(&head) {
-            Err(response) => Some(response),
-            Ok(()) if announced > limits.size as u64 => Some(config.gate.refuse(&too_large(limits.size))),
-            Ok(()) => None,
-        };
+        let refused = config
+            .gate
+            .refuse_head(&head)
+            .or_else(|| (announced > limits.size as u64).then(|| config.gate.refuse_body(&too_large(limits.size))));
         let refusal = refused.map(|response| {
             // Who asked whether to go on has not sent the body yet, and more than the limit would be read in vain.
             let in_vain = expects_continue(&head) || announced > limits.drain as u64;
@@ -82,7 +82,8 @@ where
             collected: Collected::default(),
             limits,
             gate: config.gate.clone(),
-            inner: Some(inner),
+            // A refused request must not keep a place that others wait for while its body is thrown away.
+            inner: refusal.is_none().then_some(inner),
             head: Some(head),
             refusal,
         }
@@ -127,8 +128,8 @@ where
                 Err(unread) => {
                     // What came goes at once, and the call's place with it; the rest may take its time.
                     drop(this.collected.take());
-                    let too_large = matches!(unread, Unread::TooLarge);
-                    let response = this.gate.refuse(&unread.error(this.limits));
+                    let too_large = matches!(unread, Unread::TooLarge | Unread::TooLargeOutside);
+                    let response = this.gate.refuse_body(&unread.error(this.limits));
                     let drain = if too_large { this.limits.drain } else { 0 };
                     *this.refusal = Some(Refusal { response, drain, close: is_http_1(&head) });
                 }
@@ -228,7 +229,7 @@ impl Unread {
         let mut cause: Option<&(dyn StdError + 'static)> = Some(&*error);
         while let Some(current) = cause {
             if current.is::<LengthLimitError>() {
-                return Self::TooLarge;
+                return Self::TooLargeOutside;
             }
             cause = current.source();
         }
@@ -238,6 +239,7 @@ impl Unread {
     fn error(self, limits: &Limits) -> Error {
         match self {
             Self::TooLarge => too_large(limits.size),
+            Self::TooLargeOutside => ErrorKind::PayloadTooLarge.into(),
             Self::TooSlow => ErrorKind::RequestTimeout.into(),
             Self::Broken(error) => Error::new(ErrorKind::InvalidRequest)
                 .with_detail("the body broke off before its end")

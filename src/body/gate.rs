@@ -8,27 +8,24 @@ use crate::{error::Error, json_rpc};
 /// [`Endpoint`](crate::json_rpc::Endpoint) is that of JSON-RPC. A function from an [`Error`] to a response is a gate that
 /// lets every head pass.
 pub trait Gate {
-    /// Looks at a request before its body is read.
-    ///
-    /// # Errors
-    /// The answer, if the request is refused.
-    fn admit(&self, head: &Parts) -> Result<(), Response<Bytes>> {
+    /// Looks at a request before its body is read. The answer, if it is refused.
+    fn refuse_head(&self, head: &Parts) -> Option<Response<Bytes>> {
         let _ = head;
-        Ok(())
+        None
     }
 
     /// The answer to a body that is too large
     /// ([`PayloadTooLarge`](crate::error::ErrorKind::PayloadTooLarge)), too slow
     /// ([`RequestTimeout`](crate::error::ErrorKind::RequestTimeout)) or broken off
     /// ([`InvalidRequest`](crate::error::ErrorKind::InvalidRequest)).
-    fn refuse(&self, error: &Error) -> Response<Bytes>;
+    fn refuse_body(&self, error: &Error) -> Response<Bytes>;
 }
 
 impl<F> Gate for F
 where
     F: Fn(&Error) -> Response<Bytes>,
 {
-    fn refuse(&self, error: &Error) -> Response<Bytes> {
+    fn refuse_body(&self, error: &Error) -> Response<Bytes> {
         self(error)
     }
 }
@@ -39,7 +36,7 @@ where
 pub struct AnyHead;
 
 impl Gate for AnyHead {
-    fn refuse(&self, error: &Error) -> Response<Bytes> {
-        json_rpc::refuse(error)
+    fn refuse_body(&self, error: &Error) -> Response<Bytes> {
+        json_rpc::refuse_body(error)
     }
 }

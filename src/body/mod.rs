@@ -44,10 +44,10 @@
 //! # async fn main() {
 //! let echo = ServiceBuilder::new().layer(BodyLayer::new().limit(4)).service(service_fn(echo));
 //!
-//! let response = echo.clone().oneshot(Request::new(Full::from("\"ok\""))).await.unwrap();
+//! let response = echo.clone().oneshot(Request::new(Full::<Bytes>::from("\"ok\""))).await.unwrap();
 //! assert!(matches!(response.into_body(), Encoded::Document(document) if document == "\"ok\""));
 //!
-//! let response = echo.oneshot(Request::new(Full::from("\"too large\""))).await.unwrap();
+//! let response = echo.oneshot(Request::new(Full::<Bytes>::from("\"too large\""))).await.unwrap();
 //! assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
 //! # }
 //! ```

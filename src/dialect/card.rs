@@ -8,7 +8,10 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use super::{v0_3, v1_0};
 use crate::{
     error::Error,
-    types::{AgentCapabilities, AgentCard, AgentExtension, AgentSkill, OAuthFlow, OAuthFlowKind, SecurityScheme},
+    types::{
+        AgentCapabilities, AgentCard, AgentExtension, AgentSkill, ApiKeyLocation, OAuthFlow, OAuthFlowKind,
+        SecurityScheme,
+    },
 };
 
 /// Writes a card that readers of 0.3 and of 1.0 both understand. Signatures are written as they were given.
@@ -220,6 +223,15 @@ pub(super) const fn flow_name(kind: OAuthFlowKind) -> &'static str {
         OAuthFlowKind::Implicit => "implicit",
         OAuthFlowKind::Password => "password",
         OAuthFlowKind::DeviceCode => "deviceCode",
+    }
+}
+
+/// The name of a place for an API key, alike in both versions.
+pub(super) const fn location_name(location: ApiKeyLocation) -> &'static str {
+    match location {
+        ApiKeyLocation::Query => "query",
+        ApiKeyLocation::Header => "header",
+        ApiKeyLocation::Cookie => "cookie",
     }
 }
 

@@ -1,9 +1,13 @@
 //! Wire versions: how each spells methods, parameters, results, events and cards.
 //!
 //! A [`Dialect`] decodes a [`Call`] into an [`Operation`] and encodes what comes back. [`V0_3`] and [`V1_0`] are
-//! built in; implement the trait to speak another, and give it to the [`version`](crate::version) layer.
+//! built in; implement the trait to speak another, and give it to the [`version`](crate::version) layer. What the
+//! built-in ones are made with is there for yours too: [`read_params`] reads parameters in place and names the field that
+//! is not as it must be, [`write_json`] and [`escape_line_breaks`] write JSON that any stream of lines can carry.
 
 pub(crate) mod card;
+#[cfg(test)]
+mod hostile;
 mod read;
 #[cfg(test)]
 mod testing;

@@ -36,35 +36,35 @@ impl Endpoint {
 }
 
 impl Gate for Endpoint {
-    fn admit(&self, head: &Parts) -> Result<(), Response<Bytes>> {
+    fn refuse_head(&self, head: &Parts) -> Option<Response<Bytes>> {
         if self.path.as_deref().is_some_and(|path| path != without_slash(head.uri.path())) {
-            return Err(refusal(head, StatusCode::NOT_FOUND, "there is nothing at this path"));
+            return Some(refusal(head, StatusCode::NOT_FOUND, "there is nothing at this path"));
         }
         if head.method != Method::POST {
             let mut response = refusal(head, StatusCode::METHOD_NOT_ALLOWED, "only POST is served");
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
-            return Err(response);
+            return Some(response);
         }
         if !is_json(&head.headers) {
             let error = Error::new(ErrorKind::ContentTypeNotSupported).with_detail("send application/json");
-            return Err(error_response(NO_ID, &error));
+            return Some(error_response(NO_ID, &error));
         }
         if !is_plain(&head.headers) {
             let error = Error::new(ErrorKind::ContentTypeNotSupported).with_detail("send it without Content-Encoding");
             let mut response = document_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, error_document(NO_ID, &error));
             response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-            return Err(response);
+            return Some(response);
         }
-        Ok(())
+        None
     }
 
-    fn refuse(&self, error: &Error) -> Response<Bytes> {
-        refuse(error)
+    fn refuse_body(&self, error: &Error) -> Response<Bytes> {
+        refuse_body(error)
     }
 }
 
 /// The answer to a body that could not be read: here HTTP itself failed, so the status says so.
-pub(crate) fn refuse(error: &Error) -> Response<Bytes> {
+pub(crate) fn refuse_body(error: &Error) -> Response<Bytes> {
     let mut response = document_response(error.kind().http_status(), error_document(NO_ID, error));
     response.extensions_mut().insert(error.kind());
     response
@@ -105,7 +105,7 @@ mod tests {
 
     fn admitted(endpoint: &Endpoint, path: &str, media_type: &str) -> bool {
         let request = Request::post(path).header("content-type", media_type).body(()).unwrap();
-        endpoint.admit(&request.into_parts().0).is_ok()
+        endpoint.refuse_head(&request.into_parts().0).is_none()
     }
 
     #[test]

@@ -86,5 +86,5 @@ mod layer;
 mod service;
 mod stream;
 
-pub(crate) use self::endpoint::refuse;
+pub(crate) use self::endpoint::refuse_body;
 pub use self::{endpoint::Endpoint, future::ResponseFuture, layer::JsonRpcLayer, service::JsonRpc, stream::Envelopes};

@@ -64,7 +64,7 @@ where
 
     fn call(&mut self, request: Request<Bytes>) -> ResponseFuture<S::Future> {
         let (parts, body) = request.into_parts();
-        if let Err(response) = self.config.endpoint.admit(&parts) {
+        if let Some(response) = self.config.endpoint.refuse_head(&parts) {
             return ResponseFuture::refused(response);
         }
         match envelope::read(&body) {

@@ -318,7 +318,7 @@ impl<M, T, St> Mount<M, T, St> {
             Some(card) => card.clone(),
             None => self.derived_card()?,
         };
-        let mut served = AgentCardService::new(card.clone())?.public_url(self.public_url.clone());
+        let mut served = AgentCardService::new(card.clone())?.public_url(self.public_url.clone())?;
         for dialect in card_dialects {
             served = served.dialect(dialect)?;
         }

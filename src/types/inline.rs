@@ -90,7 +90,7 @@ impl InlineBytes {
 /// The text without its padding; `None` if its length is none that base64 can have.
 fn digits(text: &[u8]) -> Option<&[u8]> {
     let digits = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
-    (digits.len() % 4 != 1 && (digits.len() == text.len() || text.len() % 4 == 0)).then_some(digits)
+    (digits.len() % 4 != 1 && (digits.len() == text.len() || text.len().is_multiple_of(4))).then_some(digits)
 }
 
 impl fmt::Debug for InlineBytes {

@@ -42,11 +42,10 @@ impl Offer {
             None => {
                 let method = request.body().method();
                 let knows = |speaker: &&Speaker| speaker.dialect().operation(method).is_some();
-                let granted = self.find(self.granted);
-                if self.lenient && granted.filter(knows).is_none() {
-                    if let Some(speaker) = self.speakers.iter().find(knows) {
-                        return Ok(speaker);
-                    }
+                let granted = self.find(self.granted).filter(knows);
+                let other = || self.speakers.iter().find(knows);
+                if let Some(speaker) = granted.or_else(other).filter(|_| self.lenient) {
+                    return Ok(speaker);
                 }
                 Some(self.granted)
             }

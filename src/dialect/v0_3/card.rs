@@ -3,10 +3,7 @@ use std::borrow::Cow;
 use serde::{Serialize, ser::SerializeMap};
 
 use crate::{
-    dialect::{
-        card::{self, Array, CardForm, Flow, Object, flow_name, optional},
-        v1_0::card::location_name,
-    },
+    dialect::card::{self, Array, CardForm, Flow, Object, flow_name, location_name, optional},
     error::Error,
     operation::ProtocolVersion,
     types::{

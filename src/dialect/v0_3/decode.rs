@@ -83,7 +83,11 @@ const ID: At<'static> = At::new("id");
 static EMPTY: Bytes = Bytes::new();
 
 pub(super) fn decode(dialect: &V0_3, call: &Call) -> Result<Operation, Error> {
-    let leniency = Leniency { generated_ids: dialect.generated_message_ids, legacy_kind: false };
+    let leniency = Leniency {
+        without_id: dialect.generated_message_ids,
+        without_role: dialect.generated_message_ids,
+        legacy_kind: false,
+    };
     let request = if let Some(kind) = names::operation(call.method()) {
         request(kind, call, leniency)?
     } else if let Some(kind) = legacy::operation(call.method()).filter(|_| dialect.legacy_methods) {
@@ -150,14 +154,14 @@ fn send(call: &Call, leniency: Leniency) -> Result<SendMessage, Error> {
     send.metadata = params.metadata.map(|metadata| metadata.0);
     if let Some(wire) = params.configuration {
         let at = At::new("configuration");
-        let mut configuration = SendConfiguration::default();
-        configuration.accepted_output_modes = wire.accepted_output_modes.map_or_else(Vec::new, List::into_strings);
-        configuration.history_length = history_length(wire.history_length, &at.field("historyLength"))?;
-        // Nothing is said about the default; those who say nothing are used to waiting.
-        configuration.return_immediately = wire.blocking == Some(false);
         let push_at = at.field("pushNotificationConfig");
-        configuration.push = wire.push.map(|push| push.into_config(&push_at)).transpose()?;
-        send.configuration = configuration;
+        send.configuration = SendConfiguration {
+            accepted_output_modes: wire.accepted_output_modes.map_or_else(Vec::new, List::into_strings),
+            push: wire.push.map(|push| push.into_config(&push_at)).transpose()?,
+            history_length: history_length(wire.history_length, &at.field("historyLength"))?,
+            // Nothing is said about the default; those who say nothing are used to waiting.
+            return_immediately: wire.blocking == Some(false),
+        };
     }
     Ok(send)
 }

@@ -43,7 +43,7 @@ pub(super) fn send(call: &Call, leniency: Leniency) -> Result<Option<SendMessage
     let at = At::new("message");
     let body = call.params().cloned().unwrap_or_else(Bytes::new);
     // Messages had no ids then.
-    let leniency = Leniency { generated_ids: true, ..leniency };
+    let leniency = Leniency { without_id: true, ..leniency };
     let mut message = at.required(params.message)?.into_message(&body, leniency, &at)?;
     if let Some(session) = params.session_id.filter(|session| !session.is_empty()) {
         message.context_id = Some(session.to_arc());

@@ -51,8 +51,10 @@ object! {
 /// What a message may lack or say otherwise.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Leniency {
-    /// No id, no role.
-    pub(super) generated_ids: bool,
+    /// No id.
+    pub(super) without_id: bool,
+    /// No role.
+    pub(super) without_role: bool,
     /// `type` in a part, where `kind` belongs.
     pub(super) legacy_kind: bool,
 }
@@ -62,13 +64,13 @@ impl WireMessage<'_> {
         if self.kind.is_some_and(|kind| &*kind != "message") {
             return Err(at.field("kind").invalid("must be message"));
         }
-        let message_id = match self.message_id.filter(|id| !leniency.generated_ids || !id.is_empty()) {
-            None if leniency.generated_ids => None,
-            id => Some(at.field("messageId").filled(id)?.into_string()),
+        let message_id = match self.message_id.filter(|id| !leniency.without_id || !id.is_empty()) {
+            None if leniency.without_id => uuid::Uuid::new_v4().to_string(),
+            id => at.field("messageId").filled(id)?.into_string(),
         };
         let role_at = at.field("role");
         let role = match self.role {
-            None if leniency.generated_ids => Role::User,
+            None if leniency.without_role => Role::User,
             role => names::read_role(&role_at.required(role)?, &role_at)?,
         };
         let parts_at = at.field("parts");
@@ -80,16 +82,16 @@ impl WireMessage<'_> {
         let parts = parts
             .map(|(index, part)| part.into_part(params, leniency, &parts_at.index(index)))
             .collect::<Result<_, _>>()?;
-        let mut message = Message::new(role, parts);
-        if let Some(id) = message_id {
-            message.message_id = id;
-        }
-        message.context_id = self.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc());
-        message.task_id = self.task_id.filter(|id| !id.is_empty()).map(|id| id.to_arc());
-        message.reference_task_ids = self.reference_task_ids.map_or_else(Vec::new, List::into_strings);
-        message.extensions = self.extensions.map_or_else(Vec::new, List::into_strings);
-        message.metadata = self.metadata.map(|metadata| metadata.0);
-        Ok(message)
+        Ok(Message {
+            message_id,
+            role,
+            parts,
+            context_id: self.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
+            task_id: self.task_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
+            reference_task_ids: self.reference_task_ids.map_or_else(Vec::new, List::into_strings),
+            extensions: self.extensions.map_or_else(Vec::new, List::into_strings),
+            metadata: self.metadata.map(|metadata| metadata.0),
+        })
     }
 }
 

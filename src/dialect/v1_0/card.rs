@@ -1,11 +1,11 @@
 use serde::{Serialize, ser::SerializeMap};
 
 use crate::{
-    dialect::card::{self, Array, CardForm, Flow, Object, flow_name, optional},
+    dialect::card::{self, Array, CardForm, Flow, Object, flow_name, location_name, optional},
     error::Error,
     types::{
-        AgentCapabilities, AgentCard, AgentInterface, AgentSkill, ApiKeyLocation, OAuthFlow, OAuthFlowKind,
-        SecurityRequirement, SecurityScheme, SecuritySchemeKind,
+        AgentCapabilities, AgentCard, AgentInterface, AgentSkill, OAuthFlow, OAuthFlowKind, SecurityRequirement,
+        SecurityScheme, SecuritySchemeKind,
     },
 };
 
@@ -119,12 +119,4 @@ impl Serialize for Wrapped<'_> {
 fn only_flow(flows: &[OAuthFlow]) -> impl Iterator<Item = &OAuthFlow> + Clone {
     let deprecated = |flow: &&OAuthFlow| matches!(flow.kind, OAuthFlowKind::Implicit | OAuthFlowKind::Password);
     flows.iter().find(|flow| !deprecated(flow)).or(flows.first()).into_iter()
-}
-
-pub(in crate::dialect) const fn location_name(location: ApiKeyLocation) -> &'static str {
-    match location {
-        ApiKeyLocation::Query => "query",
-        ApiKeyLocation::Header => "header",
-        ApiKeyLocation::Cookie => "cookie",
-    }
 }

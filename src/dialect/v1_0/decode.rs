@@ -177,37 +177,36 @@ fn send(params: SendParams<'_>, body: &Bytes) -> Result<SendMessage, Error> {
     send.metadata = params.metadata.map(|metadata| metadata.0);
     if let Some(wire) = params.configuration {
         let at = At::new("configuration");
-        let mut configuration = SendConfiguration::default();
-        configuration.accepted_output_modes = wire.accepted_output_modes.map_or_else(Vec::new, List::into_strings);
-        configuration.history_length = history_length(wire.history_length, &at.field("historyLength"))?;
-        configuration.return_immediately = wire.return_immediately.unwrap_or_default();
-        configuration.push =
-            wire.push.map(|wire| push(wire, Some(&at.field("taskPushNotificationConfig")))).transpose()?;
-        send.configuration = configuration;
+        let push_at = at.field("taskPushNotificationConfig");
+        send.configuration = SendConfiguration {
+            accepted_output_modes: wire.accepted_output_modes.map_or_else(Vec::new, List::into_strings),
+            push: wire.push.map(|wire| push(wire, Some(&push_at))).transpose()?,
+            history_length: history_length(wire.history_length, &at.field("historyLength"))?,
+            return_immediately: wire.return_immediately.unwrap_or_default(),
+        };
     }
     Ok(send)
 }
 
 fn list(params: ListParams<'_>) -> Result<ListTasks, Error> {
-    let mut list = ListTasks::default();
-    list.context_id = params.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc());
-    if let Some(status) = params.status {
-        list.status = names::read_state(&status, &At::new("status"))?;
-    }
-    if let Some(Int32(size)) = params.page_size {
+    let page_size = params.page_size.map(|Int32(size)| {
         let size = u32::try_from(size).ok().filter(|size| (1..=ListTasks::MAX_PAGE_SIZE).contains(size));
-        list.page_size = Some(size.ok_or_else(|| At::new("pageSize").invalid("must be from 1 to 100"))?);
-    }
-    list.page_token = params.page_token.filter(|token| !token.is_empty()).map(Text::into_string);
-    list.history_length = history_length(params.history_length, &At::new("historyLength"))?;
-    if let Some(text) = params.status_timestamp_after {
-        let moment = Timestamp::parse(&text).ok_or_else(|| {
-            At::new("statusTimestampAfter").invalid("must be a timestamp, such as 2026-01-01T00:00:00Z")
-        })?;
-        list.status_timestamp_after = Some(moment);
-    }
-    list.include_artifacts = params.include_artifacts.unwrap_or_default();
-    Ok(list)
+        size.ok_or_else(|| At::new("pageSize").invalid("must be from 1 to 100"))
+    });
+    let after = params.status_timestamp_after.map(|text| {
+        let at = At::new("statusTimestampAfter");
+        Timestamp::parse(&text).ok_or_else(|| at.invalid("must be a timestamp, such as 2026-01-01T00:00:00Z"))
+    });
+    let status = params.status.map(|status| names::read_state(&status, &At::new("status"))).transpose()?;
+    Ok(ListTasks {
+        context_id: params.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
+        status: status.flatten(),
+        page_size: page_size.transpose()?,
+        page_token: params.page_token.filter(|token| !token.is_empty()).map(Text::into_string),
+        history_length: history_length(params.history_length, &At::new("historyLength"))?,
+        status_timestamp_after: after.transpose()?,
+        include_artifacts: params.include_artifacts.unwrap_or_default(),
+    })
 }
 
 fn history_length(length: Option<Int32>, at: &At<'_>) -> Result<Option<u32>, Error> {

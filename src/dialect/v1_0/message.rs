@@ -48,13 +48,16 @@ impl WireMessage<'_> {
         let parts = parts.into_iter().enumerate();
         let parts =
             parts.map(|(index, part)| part.into_part(params, &parts_at.index(index))).collect::<Result<_, _>>()?;
-        let mut message = Message::new(role, parts).with_message_id(message_id);
-        message.context_id = self.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc());
-        message.task_id = self.task_id.filter(|id| !id.is_empty()).map(|id| id.to_arc());
-        message.metadata = self.metadata.map(|metadata| metadata.0);
-        message.extensions = self.extensions.map_or_else(Vec::new, List::into_strings);
-        message.reference_task_ids = self.reference_task_ids.map_or_else(Vec::new, List::into_strings);
-        Ok(message)
+        Ok(Message {
+            message_id,
+            role,
+            parts,
+            context_id: self.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
+            task_id: self.task_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
+            reference_task_ids: self.reference_task_ids.map_or_else(Vec::new, List::into_strings),
+            extensions: self.extensions.map_or_else(Vec::new, List::into_strings),
+            metadata: self.metadata.map(|metadata| metadata.0),
+        })
     }
 }
 

@@ -4,6 +4,7 @@ mod line;
 
 use std::io::Write;
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 
 pub use self::line::escape_line_breaks;
@@ -102,10 +103,15 @@ impl<'a> Object<'a> {
         let _ = write!(self.member(name), "{number}");
     }
 
+    /// Bytes, encoded in place: they may be many.
     pub(super) fn base64(&mut self, name: &str, bytes: &InlineBytes) {
+        let bytes = bytes.decode().unwrap_or_default();
         let out = self.member(name);
         out.push(b'"');
-        out.extend_from_slice(bytes.to_base64().as_bytes());
+        let start = out.len();
+        out.resize(start + bytes.len().div_ceil(3) * 4, b'=');
+        // There is room for all of it.
+        let _ = STANDARD.encode_slice(&bytes, &mut out[start..]);
         out.push(b'"');
     }
 
