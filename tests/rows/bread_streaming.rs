@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    ALL, BREAD, BREAD_0_3, BREAD_1_0, Event, Op, SECRET, STRICT_0_3, STRICT_1_0, Script, SpyBlobs, World, files_bread,
+    ALL, BREAD, BREAD_0_3, BREAD_1_0, Event, Op, SECRET, STRICT_1_0, Script, SpyBlobs, World, files_bread,
 };
 
 fn kinds(events: &[Event]) -> Vec<&str> {
@@ -279,5 +279,4 @@ async fn b126_a_failure_within_a_stream_is_its_last_event() {
             assert!(events.iter().all(|event| event.data.get("error").is_none()), "{events:?}");
         }
     }
-    assert_eq!(STRICT_0_3.method(Op::Stream), "message/stream");
 }

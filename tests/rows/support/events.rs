@@ -86,10 +86,12 @@ impl Events {
         true
     }
 
-    /// The next block of lines, comments included; `None` at the end.
+    /// The next comment, or the next block of other lines; `None` at the end.
     pub(crate) async fn block(&mut self) -> Option<String> {
         loop {
-            if let Some((block, rest)) = self.text.split_once("\n\n") {
+            self.text = self.text.trim_start_matches('\n').to_owned();
+            let end = if self.text.starts_with(':') { "\n" } else { "\n\n" };
+            if let Some((block, rest)) = self.text.split_once(end) {
                 let (block, rest) = (block.to_owned(), rest.to_owned());
                 self.text = rest;
                 return Some(block);
