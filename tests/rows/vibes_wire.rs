@@ -384,7 +384,7 @@ async fn v078_there_is_more_than_vibes_has() {
     let (live, again) = (live.rest().await, again.rest().await);
     assert_eq!(again[again.len() - live.len()..], live, "resubscribe");
     let extended = world.call(VIBES, "agent/getAuthenticatedExtendedCard", json!({})).await;
-    assert_eq!(extended.code(), -32004, "known, and not offered by this card");
+    assert_eq!(extended.code(), -32007, "known, and not offered by this card");
 }
 
 #[tokio::test]
