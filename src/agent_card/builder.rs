@@ -222,8 +222,7 @@ impl AgentCardBuilder {
             let all = (files && !bare).then_some("*/*");
             modes.iter().copied().chain(all).map(str::to_owned).collect()
         });
-        card.default_output_modes =
-            output_modes.unwrap_or_else(|| modes.iter().copied().map(str::to_owned).collect());
+        card.default_output_modes = output_modes.unwrap_or_else(|| modes.iter().copied().map(str::to_owned).collect());
         if card.skills.is_empty() && !bare {
             card.skills.push(AgentSkill::new(id.clone(), card.name.clone(), card.description.clone(), id));
         }

@@ -6,10 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{BREAD, BREAD_0_3, BREAD_1_0, STRICT_0_3, Script, SpyBlobs, Talk, World, bread, files_bread};
 
 /// The card of a bread mount after this change.
-async fn card_of<M, T, St>(
-    talk: Talk,
-    mount: Mount<M, T, St>,
-) -> Value
+async fn card_of<M, T, St>(talk: Talk, mount: Mount<M, T, St>) -> Value
 where
     M: tower::Service<http::Request<a2a_layers::types::Message>, Response: a2a_layers::agent::IntoReply, Future: Send>,
     M: Clone + Send + Sync + 'static,
@@ -143,8 +140,8 @@ async fn b029_the_modes_are_what_is_taken_and_can_be_set() {
         assert_eq!(modes(&card), (both.clone(), both.clone()));
         let card = card_of(talk, files_bread(talk, &Script::new(), &SpyBlobs::default())).await;
         assert_eq!(modes(&card), (json!(["text/plain", "application/json", "*/*"]), both));
-        let plain = bread(talk, &Script::new())
-            .describe(|card| card.input_modes(["text/plain"]).output_modes(["text/plain"]));
+        let plain =
+            bread(talk, &Script::new()).describe(|card| card.input_modes(["text/plain"]).output_modes(["text/plain"]));
         assert_eq!(modes(&card_of(talk, plain).await), (json!(["text/plain"]), json!(["text/plain"])));
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::support::{
-    ALL, BREAD, ONLY_0_3, ONLY_1_0, Op, SECRET, STRICT_0_3, STRICT_1_0, Script, SpyBlobs, Talk, World,
-    bread, files_bread,
+    ALL, BREAD, ONLY_0_3, ONLY_1_0, Op, SECRET, STRICT_0_3, STRICT_1_0, Script, SpyBlobs, Talk, World, bread,
+    files_bread,
 };
 
 /// A task that is over, in each of the ways that tasks end.
@@ -173,7 +173,9 @@ async fn b120_an_id_must_be_a_string_that_says_something() {
     let world = World::six().await;
     for talk in ALL {
         for op in [Op::Get, Op::Subscribe, Op::Cancel] {
-            for params in [json!({}), json!({ "id": 7 }), json!({ "id": "" }), json!({ "id": null }), json!({ "id": ["x"] })] {
+            for params in
+                [json!({}), json!({ "id": 7 }), json!({ "id": "" }), json!({ "id": null }), json!({ "id": ["x"] })]
+            {
                 assert_eq!(world.code(talk, op, params.clone()).await, -32602, "{talk:?} {op:?} {params}");
             }
         }

@@ -5,9 +5,7 @@ use http::Request;
 use serde_json::{Value, json};
 use tower::{ServiceBuilder, service_fn};
 
-use crate::support::{
-    ALL, BREAD, BREAD_0_3, BREAD_1_0, Op, STRICT_1_0, Script, SpyBlobs, Talk, World, files_bread,
-};
+use crate::support::{ALL, BREAD, BREAD_0_3, BREAD_1_0, Op, STRICT_1_0, Script, SpyBlobs, Talk, World, files_bread};
 
 /// `hello` as base64.
 const HELLO: &str = "aGVsbG8=";
@@ -314,9 +312,9 @@ async fn b053_a_layer_before_the_agent_may_rewrite_its_input() {
             Input::new(Message::user(lines.join("\n"))).unwrap()
         })
     };
-    let agent = ServiceBuilder::new().map_request(csv).service(service_fn(async |request: Request<Input>| {
-        Ok::<_, BoxError>(request.body().text().to_owned())
-    }));
+    let agent = ServiceBuilder::new()
+        .map_request(csv)
+        .service(service_fn(async |request: Request<Input>| Ok::<_, BoxError>(request.body().text().to_owned())));
     let service = Mount::new("csv", agent).url("http://agents.example/strict").build().unwrap();
     let world = World::one(&Script::new(), service);
     let params = STRICT_1_0.message(vec![json!({ "data": [["bread", 2], ["jam", 1]] })]);

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::support::{
-    ALL, BREAD, BREAD_0_3, BREAD_1_0, Event, Events, Ledger, ONLY_0_3, ONLY_1_0, Op, STRICT_0_3, STRICT_1_0, Script, Talk,
-    VIBES, World, bread,
+    ALL, BREAD, BREAD_0_3, BREAD_1_0, Event, Events, Ledger, ONLY_0_3, ONLY_1_0, Op, STRICT_0_3, STRICT_1_0, Script,
+    Talk, VIBES, World, bread,
 };
 
 /// A task whose agent is at work, and the stream that began it.

@@ -11,7 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tower::service_fn;
 
-use crate::support::{BREAD, BREAD_0_3, BREAD_1_0, Event, Op, STRICT_1_0, Script, SpyBlobs, Talk, World, bread, files_bread};
+use crate::support::{
+    BREAD, BREAD_0_3, BREAD_1_0, Event, Op, STRICT_1_0, Script, SpyBlobs, Talk, World, bread, files_bread,
+};
 
 /// A file part as a bread mount sends it.
 fn file(talk: Talk, url: &str, media_type: &str, name: &str) -> Value {
@@ -84,7 +86,8 @@ async fn b057_structured_output_does_not_shut_out_files() {
         let data = a2a_layers::types::Part::data(json!({ "rows": 3 }));
         Ok::<_, BoxError>(vec![data, a2a_layers::types::Part::url("u:1"), "text".into()].into_reply())
     });
-    let world = World::one(&Script::new(), Mount::new("all", agent).url("http://agents.example/strict").build().unwrap());
+    let world =
+        World::one(&Script::new(), Mount::new("all", agent).url("http://agents.example/strict").build().unwrap());
     let task = world.task(STRICT_1_0, "go").await;
     let artifacts: Vec<_> = task["artifacts"].as_array().unwrap().iter().map(|one| one["parts"][0].clone()).collect();
     assert_eq!(artifacts, [json!({ "data": { "rows": 3 } }), json!({ "url": "u:1" }), json!({ "text": "text" })]);

@@ -41,7 +41,8 @@ async fn b067_every_frame_is_an_envelope() {
     for talk in ALL.into_iter().filter(|talk| !talk.bare) {
         for id in ["1", "\"req-2\""] {
             let params = talk.says("chunks");
-            let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{}","params":{params}}}"#, talk.method(Op::Stream));
+            let body =
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{}","params":{params}}}"#, talk.method(Op::Stream));
             let events = world.open_text(talk, &talk.headers(), "", body).await.rest().await;
             assert!(events.len() > 3, "{events:?}");
             for event in events {

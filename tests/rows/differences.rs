@@ -9,8 +9,8 @@ use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use crate::support::{
-    ALL, BREAD, BREAD_0_3, BREAD_1_0, Event, Ledger, ONLY_0_3, ONLY_1_0, Op, STRICT_0_3, STRICT_1_0, Script, Talk, VIBES,
-    World, strict,
+    ALL, BREAD, BREAD_0_3, BREAD_1_0, Event, Ledger, ONLY_0_3, ONLY_1_0, Op, STRICT_0_3, STRICT_1_0, Script, Talk,
+    VIBES, World, strict,
 };
 
 const STRICT: [Talk; 4] = [STRICT_0_3, STRICT_1_0, ONLY_0_3, ONLY_1_0];
@@ -265,7 +265,13 @@ async fn c16_every_card_says_its_version() {
 #[tokio::test]
 async fn c17_state_transition_history_is_false_in_0_3_and_absent_in_1_0() {
     let world = World::six().await;
-    for (talk, expected) in [(ONLY_0_3, Some(json!(false))), (BREAD_0_3, Some(json!(false))), (VIBES, Some(json!(false))), (ONLY_1_0, None), (BREAD_1_0, None)] {
+    for (talk, expected) in [
+        (ONLY_0_3, Some(json!(false))),
+        (BREAD_0_3, Some(json!(false))),
+        (VIBES, Some(json!(false))),
+        (ONLY_1_0, None),
+        (BREAD_1_0, None),
+    ] {
         assert_eq!(world.card(talk).await["capabilities"].get("stateTransitionHistory").cloned(), expected, "{talk:?}");
     }
 }
@@ -417,7 +423,11 @@ async fn s07_1_0_takes_data_of_any_shape_except_for_bread() {
             assert_eq!(world.script.input(), data);
         }
         for talk in [STRICT_0_3, ONLY_0_3, BREAD_0_3, BREAD_1_0, VIBES] {
-            assert_eq!(world.code(talk, Op::Send, talk.message(vec![talk.data(data.clone())])).await, -32602, "{talk:?}");
+            assert_eq!(
+                world.code(talk, Op::Send, talk.message(vec![talk.data(data.clone())])).await,
+                -32602,
+                "{talk:?}"
+            );
         }
     }
 }

@@ -120,8 +120,10 @@ struct Deps {
 /// An agent with dependencies, and where the addresses of those that it was given are noted.
 fn with_deps(
     deps: Arc<Deps>,
-) -> (impl Service<Request<Input>, Response = String, Error = BoxError, Future: Send> + Clone + Send + Sync + 'static, Arc<Mutex<Vec<usize>>>)
-{
+) -> (
+    impl Service<Request<Input>, Response = String, Error = BoxError, Future: Send> + Clone + Send + Sync + 'static,
+    Arc<Mutex<Vec<usize>>>,
+) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
     let agent = service_fn(move |request: Request<Input>| {
@@ -265,11 +267,17 @@ async fn v022_the_members_of_a_skill() {
 #[tokio::test]
 async fn v023_the_modes_are_text_unless_they_are_set() {
     for card in [bare_card().await, full_card().await] {
-        assert_eq!((&card["defaultInputModes"], &card["defaultOutputModes"]), (&json!(["text/plain"]), &json!(["text/plain"])));
+        assert_eq!(
+            (&card["defaultInputModes"], &card["defaultOutputModes"]),
+            (&json!(["text/plain"]), &json!(["text/plain"]))
+        );
     }
     let script = Script::new();
     let mount = vibes(&script).describe(|card| card.output_modes(["image/png"]));
-    assert_eq!(World::one(&script, mount.build().unwrap()).card(VIBES).await["defaultOutputModes"], json!(["image/png"]));
+    assert_eq!(
+        World::one(&script, mount.build().unwrap()).card(VIBES).await["defaultOutputModes"],
+        json!(["image/png"])
+    );
 }
 
 #[tokio::test]
@@ -301,7 +309,10 @@ async fn v066_sends_and_streams_leave_tasks_that_can_be_got() {
     let sent = world.task(VIBES, "hi").await["id"].as_str().unwrap().to_owned();
     let streamed = world.stream(VIBES, "hi").await.rest().await[0].task_id();
     for task in [sent, streamed] {
-        assert_eq!(world.ok(VIBES, Op::Get, json!({ "id": task })).await["artifacts"][0]["parts"][0]["text"], "you said: hi");
+        assert_eq!(
+            world.ok(VIBES, Op::Get, json!({ "id": task })).await["artifacts"][0]["parts"][0]["text"],
+            "you said: hi"
+        );
     }
 }
 

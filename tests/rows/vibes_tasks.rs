@@ -115,11 +115,17 @@ async fn v055_get_answers_with_the_task_as_it_is() {
     let mut stream = world.stream(VIBES, "steps").await;
     let id = json!({ "id": stream.until("working").await[0].task_id() });
     let task = world.ok(VIBES, Op::Get, id.clone()).await;
-    assert_eq!((&task["kind"], &task["status"]["state"], task.get("artifacts")), (&json!("task"), &json!("working"), None));
+    assert_eq!(
+        (&task["kind"], &task["status"]["state"], task.get("artifacts")),
+        (&json!("task"), &json!("working"), None)
+    );
     world.script.step(3);
     stream.rest().await;
     let task = world.ok(VIBES, Op::Get, id).await;
-    assert_eq!((&task["status"]["state"], &task["artifacts"][0]["parts"][0]["text"]), (&json!("completed"), &json!("one two three")));
+    assert_eq!(
+        (&task["status"]["state"], &task["artifacts"][0]["parts"][0]["text"]),
+        (&json!("completed"), &json!("one two three"))
+    );
 }
 
 #[tokio::test]
@@ -129,7 +135,10 @@ async fn v056_the_example_of_cancel() {
     let id = stream.until("working").await[0].task_id();
     let body = r#"{"jsonrpc":"2.0","method":"tasks/cancel","id":"req-4","params":{"id":"task-abc123"}}"#;
     let answer = world.verbatim(VIBES, &body.replace("task-abc123", &id)).await.json();
-    assert_eq!((&answer["id"], &answer["result"]["kind"], &answer["result"]["id"]), (&json!("req-4"), &json!("task"), &json!(id)));
+    assert_eq!(
+        (&answer["id"], &answer["result"]["kind"], &answer["result"]["id"]),
+        (&json!("req-4"), &json!("task"), &json!(id))
+    );
     assert_eq!(answer["result"]["status"]["state"], "canceled");
 }
 

@@ -196,7 +196,9 @@ async fn v037_there_are_two_kinds_of_events() {
 #[tokio::test]
 async fn v038_every_change_of_state_is_told() {
     let world = World::six().await;
-    for (text, last) in [("hi", "completed"), ("fail late", "failed"), ("ask", "input-required"), ("cancel", "canceled")] {
+    for (text, last) in
+        [("hi", "completed"), ("fail late", "failed"), ("ask", "input-required"), ("cancel", "canceled")]
+    {
         let events = world.stream(VIBES, text).await.rest().await;
         let states: Vec<_> = events.iter().filter_map(Event::state).collect();
         assert_eq!(states, ["submitted", "working", last], "{text}");
@@ -216,7 +218,10 @@ async fn v039_how_a_status_update_looks() {
     assert_eq!(event, expected, "a message without parts is left out (S16)");
     let events = world.stream(VIBES, "ask").await.rest().await;
     let message = &events.last().unwrap().data["status"]["message"];
-    assert_eq!((&message["role"], &message["parts"]), (&json!("agent"), &json!([{ "kind": "text", "text": "which?" }])));
+    assert_eq!(
+        (&message["role"], &message["parts"]),
+        (&json!("agent"), &json!([{ "kind": "text", "text": "which?" }]))
+    );
 }
 
 #[tokio::test]
@@ -241,7 +246,8 @@ async fn v041_every_chunk_of_output_is_told() {
 async fn v042_how_an_artifact_update_looks() {
     let events = World::six().await.stream(VIBES, "hi").await.rest().await;
     let event = &events[2].data;
-    let artifact = json!({ "artifactId": "artifact-1", "parts": [{ "kind": "text", "text": "you said: hi" }], "index": 0 });
+    let artifact =
+        json!({ "artifactId": "artifact-1", "parts": [{ "kind": "text", "text": "you said: hi" }], "index": 0 });
     let (task, context) = (&event["taskId"], &event["contextId"]);
     let expected = json!({
         "kind": "artifact-update", "taskId": task, "contextId": context, "artifact": artifact,
@@ -298,7 +304,8 @@ async fn v069_a_file_inline() {
 #[tokio::test]
 async fn v070_a_file_by_its_url() {
     let world = World::six().await;
-    let part = r#"{"kind":"file","file":{"mimeType":"application/pdf","name":"a.pdf","uri":"https://example.com/a.pdf"}}"#;
+    let part =
+        r#"{"kind":"file","file":{"mimeType":"application/pdf","name":"a.pdf","uri":"https://example.com/a.pdf"}}"#;
     let part: Value = serde_json::from_str(part).unwrap();
     world.ok(VIBES, Op::Send, VIBES.message(vec![part])).await;
     let expected = json!({ "uri": "https://example.com/a.pdf", "mimeType": "application/pdf", "name": "a.pdf" });
@@ -320,7 +327,8 @@ async fn v072_parts_go_both_ways() {
     let world = World::six().await;
     let task = world.task(VIBES, "files").await;
     assert_eq!(task["history"][0]["parts"][0]["kind"], "text");
-    let kinds: Vec<_> = task["artifacts"].as_array().unwrap().iter().map(|one| one["parts"][0]["kind"].clone()).collect();
+    let kinds: Vec<_> =
+        task["artifacts"].as_array().unwrap().iter().map(|one| one["parts"][0]["kind"].clone()).collect();
     assert_eq!(kinds, ["file", "file", "text"]);
     let file = json!({ "uri": "https://f.example/1.png", "mimeType": "image/png", "name": "picture.png" });
     assert_eq!(task["artifacts"][0]["parts"][0]["file"], file);
@@ -364,8 +372,16 @@ async fn v077_the_card_is_a_valid_one() {
     let world = World::six().await;
     let card = world.card(VIBES).await;
     for member in [
-        "protocolVersion", "name", "description", "url", "preferredTransport", "version", "capabilities",
-        "defaultInputModes", "defaultOutputModes", "skills",
+        "protocolVersion",
+        "name",
+        "description",
+        "url",
+        "preferredTransport",
+        "version",
+        "capabilities",
+        "defaultInputModes",
+        "defaultOutputModes",
+        "skills",
     ] {
         assert!(card.get(member).is_some_and(|value| !value.is_null()), "{member}: {card}");
     }

@@ -45,9 +45,8 @@ fn check_data(request: &OperationRequest) -> Result<(), Error> {
         _ => return Ok(()),
     };
     let wrong = message.parts.iter().position(|part| part.as_data().is_some_and(|data| !data.is_object()));
-    wrong.map_or(Ok(()), |index| {
-        Err(Error::invalid_params(format!("message.parts[{index}].data"), "must be an object"))
-    })
+    wrong
+        .map_or(Ok(()), |index| Err(Error::invalid_params(format!("message.parts[{index}].data"), "must be an object")))
 }
 
 impl Dialect for V1_0 {

@@ -67,13 +67,7 @@ impl TaskStore for Ledger {
         Ok(Snapshot::new(task, 1))
     }
 
-    async fn append(
-        &self,
-        owner: &Owner,
-        id: &str,
-        expected: u64,
-        events: Vec<Event>,
-    ) -> Result<Snapshot, StoreError> {
+    async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {
         let snapshot = {
             let mut logs = self.0.logs.lock().unwrap();
             let log = logs.get_mut(&(owner.clone(), id.to_owned())).ok_or(StoreError::NotFound)?;

@@ -104,7 +104,9 @@ impl Script {
             "silent" => Reply::stream(stream::pending::<Result<Update, BoxError>>()),
             "data" => vec![Update::data(json!({ "answer": 42 }))].into_reply(),
             "files" => files(),
-            "mixed files" => vec![Update::text("before"), file("https://f.example/9.png"), Update::text(", after")].into_reply(),
+            "mixed files" => {
+                vec![Update::text("before"), file("https://f.example/9.png"), Update::text(", after")].into_reply()
+            }
             "file output" => vec![Update::text("explained"), output("s3://bucket/report")].into_reply(),
             "inline file" => vec![Update::file(Part::raw(&b"\x89PNG"[..]).with_media_type("image/png"))].into_reply(),
             "empty" => Vec::<Update>::new().into_reply(),
