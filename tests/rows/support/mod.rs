@@ -11,7 +11,7 @@ pub(crate) use self::{
     blobs::SpyBlobs,
     events::{Event, Events},
     ledger::Ledger,
-    script::{SECRET, Script, Seen},
+    script::{SECRET, Script},
     talk::{ALL, BREAD, BREAD_0_3, BREAD_1_0, ONLY_0_3, ONLY_1_0, Op, STRICT_0_3, STRICT_1_0, Talk, VIBES},
-    world::{Answer, World, bread, files_bread, strict, vibes},
+    world::{World, bread, files_bread, strict, vibes},
 };
