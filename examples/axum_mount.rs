@@ -7,7 +7,7 @@
 use std::{convert::Infallible, env};
 
 use a2a_layers::{error::BoxError, part::Input, server::Mount};
-use axum::{Router, routing::get};
+use axum::{Router, routing::get, serve::ListenerExt};
 use http::Request;
 use tokio::net::TcpListener;
 use tower::service_fn;
@@ -26,6 +26,8 @@ async fn main() -> Result<(), BoxError> {
     let app = Router::new().route("/health", get(async || "I am well")).fallback_service(service);
 
     println!("Serving on {url}");
+    // Without delay, or else events wait for one another.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     axum::serve(listener, app).await?;
     Ok(())
 }

@@ -14,7 +14,7 @@ use a2a_layers::{
     error::BoxError,
     part::Input,
     server::{Mount, serve},
-    types::Role,
+    types::{Part, Role},
 };
 use bytes::Bytes;
 use futures_util::{AsyncBufReadExt, StreamExt, TryStreamExt};
@@ -65,8 +65,13 @@ impl ChatModel {
     }
 
     async fn answer(&self, request: &Request<Input>) -> Result<Reply, BoxError> {
-        let earlier = request.task_context().history();
-        let mut messages: Vec<Value> = earlier.map(|message| turn(message.role, &message.text())).collect();
+        let mut messages = Vec::new();
+        // A message that goes on with what was said before refers to the tasks in which it was said.
+        for task in request.task_context().referenced_tasks() {
+            messages.extend(task.history.iter().map(|message| turn(message.role, &message.text())));
+            let parts = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
+            messages.push(turn(Role::Agent, &parts.filter_map(Part::as_text).collect::<String>()));
+        }
         messages.push(turn(Role::User, &request.body().to_prompt()));
         let body = json!({ "model": self.name, "stream": true, "messages": messages });
 

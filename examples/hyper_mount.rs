@@ -9,7 +9,10 @@ use std::{convert::Infallible, env};
 use a2a_layers::{error::BoxError, part::Input, server::Mount};
 use http::Request;
 use hyper::server::conn::http1;
-use hyper_util::{rt::TokioIo, service::TowerToHyperService};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
 use tokio::net::TcpListener;
 use tower::service_fn;
 
@@ -26,8 +29,12 @@ async fn main() -> Result<(), BoxError> {
     println!("Serving on {url}");
     loop {
         let (stream, _) = listener.accept().await?;
+        // Or else events wait for one another.
+        stream.set_nodelay(true)?;
         let service = TowerToHyperService::new(service.clone());
-        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        let mut builder = http1::Builder::new();
+        // With a timer hyper closes connections that never get through with their headers.
+        let connection = builder.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 eprintln!("a connection broke off: {error}");

@@ -67,15 +67,13 @@ async fn main() -> Result<(), BoxError> {
         .sse()
         .body()
         .json_rpc("/")
-        // Calls: at most 1,000 that wait for their answer at once, the rest is told to come back later.
-        .load_shed()
-        .concurrency_limit(1_000)
         .version()
-        // Operations.
         .capability(&card)
         .extension(&card)
         .task(MemoryTaskStore::new())
-        // Messages: the agent works on four at a time and has a minute to begin its answer.
+        // From here on there are messages alone: a busy agent keeps nobody from looking at a task. It works on four at
+        // a time, has a minute to begin each answer, and whoever comes fifth is told to try again later.
+        .load_shed()
         .concurrency_limit(4)
         .timeout(Duration::from_secs(60))
         .layer(WordsLayer)

@@ -8,6 +8,7 @@
 use std::{convert::Infallible, env};
 
 use a2a_layers::{error::BoxError, part::Input, server::Mount};
+use axum::serve::ListenerExt;
 use http::Request;
 use tokio::net::TcpListener;
 use tonic::service::Routes;
@@ -28,6 +29,8 @@ async fn main() -> Result<(), BoxError> {
     let app = Routes::new(health).into_axum_router().fallback_service(service);
 
     println!("Serving on {url}");
+    // Without delay, or else events wait for one another.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     axum::serve(listener, app).await?;
     Ok(())
 }

@@ -62,6 +62,8 @@
 //!
 //! The modules below stand in the order in which a request meets them.
 
+// Here it is without exception; the benches have one, an allocator that counts.
+#![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // What everyone speaks.
@@ -98,6 +100,7 @@ pub mod agent;
 // All of it, ready-made.
 pub mod server;
 
+// Sugar, to spell it out.
 mod builder;
 pub use builder::ServiceBuilderExt;
 

@@ -144,12 +144,10 @@ pub(crate) struct Events {
 impl Events {
     /// The result in the next event; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
-        loop {
-            let (_, data) = self.next_raw().await?;
-            let mut envelope: Value = serde_json::from_str(&data).unwrap();
-            assert!(envelope.get("error").is_none(), "{envelope}");
-            return Some(envelope["result"].take());
-        }
+        let (_, data) = self.next_raw().await?;
+        let mut envelope: Value = serde_json::from_str(&data).unwrap();
+        assert!(envelope.get("error").is_none(), "{envelope}");
+        Some(envelope["result"].take())
     }
 
     /// The next event's id and data.

@@ -51,6 +51,7 @@ async fn complete(request: Request<Incoming>, left: Arc<Notify>) -> Result<Respo
             return Ok(response);
         }
         "break" => vec![chunk("so far"), "data: {\"error\":{\"message\":\"out of memory\"}}\n\n".to_owned()],
+        "recall" => asked["messages"].as_array().unwrap().iter().map(|said| chunk(&format!("{said}\n"))).collect(),
         "forever" => return Ok(Response::new(forever(left))),
         said => {
             assert_eq!(key.unwrap(), "Bearer secret");

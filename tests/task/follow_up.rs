@@ -113,6 +113,25 @@ async fn f64_an_authorization_whose_run_is_over_may_be_followed_by_a_message() {
     assert_eq!(view.task().status.state, TaskState::Completed);
 }
 
+#[tokio::test(start_paused = true)]
+async fn f64_a_message_does_not_overtake_the_end_of_the_run_that_waited_for_an_authorization() {
+    let (agent, mut runs) = driven();
+    let probe = probe::Probe::default();
+    let server = Server::new(TaskLayer::with_store(probe.clone()), agent);
+    server.send(at_once("a")).await.unwrap();
+    let run = runs.recv().await.unwrap();
+    let id = run.id();
+    run.say(Update::auth_required("log in"));
+    quiet().await;
+    *probe.plan.delay.lock().unwrap() = std::time::Duration::from_millis(100);
+    run.say(Update::completed());
+    quiet().await;
+    *probe.plan.delay.lock().unwrap() = std::time::Duration::ZERO;
+    // The end is being written, and the log does not show it yet.
+    assert_eq!(server.state(&id).await, TaskState::AuthRequired);
+    assert_eq!(code(server.send(follow_up(&id, "b")).await), -32004);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_follow_ups_at_once_exactly_one_wins_and_the_agent_hears_one() {
     let calls = Arc::new(AtomicU32::new(0));
@@ -124,6 +143,7 @@ async fn of_many_follow_ups_at_once_exactly_one_wins_and_the_agent_hears_one() {
         vec![Update::input_required("more?")]
     });
     let server = Server::new(TaskLayer::new(), agent);
+    let mut heard = 0;
     for round in 1..=100 {
         let id = server.send("a").await.unwrap().task().id.clone();
         let revision = server.get(&id).await.unwrap().history.len();
@@ -142,6 +162,8 @@ async fn of_many_follow_ups_at_once_exactly_one_wins_and_the_agent_hears_one() {
         assert!(answers.iter().all(|answer| answer.as_ref().err().is_none_or(|error| error.code() == -32004)));
         let task = server.get(&id).await.unwrap();
         assert_eq!(task.history.len(), revision + 2 * won, "round {round}");
+        heard += won;
+        assert_eq!(calls.load(SeqCst) as usize, heard, "round {round}");
     }
 }
 
@@ -162,6 +184,28 @@ async fn of_two_follow_ups_that_saw_the_same_question_one_wins() {
     assert_eq!(code(lost), -32004);
     assert_eq!(texts(&server.get(&id).await.unwrap()).len(), 3);
     assert_eq!(calls.load(SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f59_a_follow_up_that_was_overtaken_is_refused_before_the_agent_hears_of_it() {
+    let probe = probe::Probe::default();
+    let calls = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&calls);
+    let agent = replying(move |_| {
+        count.fetch_add(1, SeqCst);
+        vec![Update::input_required("more?")]
+    });
+    let server = Server::new(TaskLayer::with_store(probe.clone()), agent);
+    let id = server.send("a").await.unwrap().task().id.clone();
+    *probe.plan.late.lock().unwrap() = std::time::Duration::from_millis(10);
+    let overtaken = tokio::spawn({
+        let (server, id) = (server.clone(), id.clone());
+        async move { server.send(follow_up(&id, "b")).await }
+    });
+    quiet().await;
+    assert!(server.send(follow_up(&id, "c")).await.is_ok());
+    assert_eq!(code(overtaken.await.unwrap()), -32004);
+    assert_eq!((calls.load(SeqCst), texts(&server.get(&id).await.unwrap()).len()), (2, 3));
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 use std::collections::HashSet;
 
 use a2a_layers::{
-    agent::Update,
     operation::ListTasks,
     owner::Owner,
     task::{MemoryTaskStore, TaskLayer, TaskStore},
@@ -199,12 +198,13 @@ async fn a_token_from_beyond_a_filter_leaves_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_list_by_state_never_shows_another_state() {
-    let server = Server::new(TaskLayer::new(), saying(vec![Update::text("x")]));
-    let writing = tokio::spawn({
-        let server = server.clone();
-        async move {
-            for _ in 0..500 {
-                server.send("go").await.unwrap();
+    let (server, store) = stocked(&[("a", "c", WORKING, 1), ("b", "c", WORKING, 2), ("d", "c", WORKING, 3)]).await;
+    let writing = tokio::spawn(async move {
+        for revision in 1..5_000 {
+            for id in ["a", "b", "d"] {
+                let state = if revision % 2 == 0 { WORKING } else { TaskState::InputRequired };
+                let update = TaskStatusUpdateEvent::new(id.into(), "c".into(), TaskStatus::new(state));
+                store.append(&Owner::anonymous(), id, revision, vec![Event::StatusUpdate(update)]).await.unwrap();
             }
         }
     });
@@ -214,6 +214,7 @@ async fn a_list_by_state_never_shows_another_state() {
         let page = server.list(request.clone()).await.unwrap();
         assert!(page.tasks.iter().all(|view| view.task().status.state == WORKING));
     }
+    writing.await.unwrap();
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod failure;
 mod follow_up;
 mod limits;
 mod list;
+mod logged;
 mod probe;
 mod send;
 mod store;

@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub(crate) failing_appends: AtomicUsize,
     /// How long everything takes.
     pub(crate) delay: Mutex<Duration>,
+    /// How long the next get keeps what it has read to itself.
+    pub(crate) late: Mutex<Duration>,
     /// How many events each append had.
     pub(crate) batches: Mutex<Vec<usize>>,
     /// How many wait for a log to grow just now.
@@ -67,7 +69,12 @@ impl TaskStore for Probe {
 
     async fn get(&self, owner: &Owner, id: &str) -> Result<Snapshot, StoreError> {
         self.work().await?;
-        self.inner.get(owner, id).await
+        let read = self.inner.get(owner, id).await;
+        let late = std::mem::take(&mut *self.plan.late.lock().unwrap());
+        if !late.is_zero() {
+            tokio::time::sleep(late).await;
+        }
+        read
     }
 
     async fn read(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
