@@ -91,17 +91,21 @@ async fn b069_a_stream_reads_parts_as_a_send_does() {
 
 #[tokio::test]
 async fn b070_a_file_is_told_when_it_is_there() {
-    // Between two pieces of text, in the place where it was made.
     for talk in BREAD {
         let (script, blobs) = (Script::new(), SpyBlobs::default());
         let world = World::one(&script, files_bread(talk, &script, &blobs).build().unwrap());
-        let events = world.stream(talk, "mixed files").await.rest().await;
-        let updates = updates(&events);
-        assert_eq!(updates.len(), 3);
-        assert_eq!((updates[0].text(), updates[2].text()), ("before", ", after"));
-        let part = &updates[1].value["artifact"]["parts"][0];
+        let mut stream = world.stream(talk, "file steps").await;
+        stream.until("working").await;
+        assert_eq!(blobs.files().len(), 0);
+        script.step(1);
+        // The agent goes on to its words only after the file has been read here.
+        let file = stream.one().await;
+        let part = &file.value["artifact"]["parts"][0];
         let url = if talk.new { &part["url"] } else { &part["file"]["fileWithUri"] };
-        assert_eq!(url, "https://f.example/9.png");
+        assert_eq!((file.kind.as_str(), url), ("artifact-update", &json!("https://blobs.example/1")));
+        assert_eq!(blobs.files().len(), 1);
+        script.step(1);
+        assert_eq!(stream.one().await.text(), "words");
     }
 }
 

@@ -91,6 +91,7 @@ impl Script {
         Ok(match input.text() {
             "chunks" => texts(["one ", "two ", "three"]),
             "steps" => self.steps(),
+            "file steps" => self.file_steps(),
             "wait" => self.wait(request.cancellation().canceled_owned()),
             "stubborn" => self.wait(std::future::pending()),
             "fail" => return Err(SECRET.into()),
@@ -122,6 +123,19 @@ impl Script {
             async move {
                 step(&steps).await;
                 Ok::<_, BoxError>(text)
+            }
+        }))
+    }
+
+    /// An inline file after a step, and a text after another.
+    fn file_steps(&self) -> Reply {
+        let steps = Arc::clone(&self.steps);
+        let file = Update::file(Part::raw(&b"\x89PNG"[..]).with_media_type("image/png"));
+        Reply::stream(stream::iter([file, Update::text("words")]).then(move |update| {
+            let steps = Arc::clone(&steps);
+            async move {
+                step(&steps).await;
+                Ok::<_, BoxError>(update)
             }
         }))
     }
