@@ -43,6 +43,7 @@ pub struct Mount<M, T = MemoryTaskStore, St = NoBlobStore> {
     url: String,
     public_url: PublicUrl,
     rpc_path: Option<String>,
+    rpc_aliases: Vec<String>,
     settings: Settings,
     dialects: Vec<Arc<dyn Dialect>>,
     tasks: TaskLayer<T>,
@@ -100,6 +101,7 @@ impl<M> Mount<M> {
             url: DEFAULT_URL.to_owned(),
             public_url: PublicUrl::fixed(),
             rpc_path: None,
+            rpc_aliases: Vec::new(),
             settings: Settings::strict(),
             dialects: Vec::new(),
             tasks: TaskLayer::new(),
@@ -122,6 +124,12 @@ impl<M, T, St> Mount<M, T, St> {
     /// Where the server sees the endpoint, if something in front of it changes paths.
     pub fn rpc_path(mut self, path: impl Into<String>) -> Self {
         self.rpc_path = Some(path.into());
+        self
+    }
+
+    /// One more path where the endpoint is, for clients that know it from before (C06).
+    pub fn rpc_alias(mut self, path: impl Into<String>) -> Self {
+        self.rpc_aliases.push(path.into());
         self
     }
 
@@ -248,6 +256,7 @@ impl<M, T, St> Mount<M, T, St> {
             url: self.url,
             public_url: self.public_url,
             rpc_path: self.rpc_path,
+            rpc_aliases: self.rpc_aliases,
             settings: self.settings,
             dialects: self.dialects,
             blobs: self.blobs,
@@ -276,6 +285,7 @@ impl<M, T, St> Mount<M, T, St> {
             url: self.url,
             public_url: self.public_url,
             rpc_path: self.rpc_path,
+            rpc_aliases: self.rpc_aliases,
             settings: self.settings,
             dialects: self.dialects,
             tasks: self.tasks,
@@ -307,7 +317,7 @@ impl<M, T, St> Mount<M, T, St> {
         };
         let card_path = settings.card_path.clone().ok_or(ConfigError::NoCardPath)?;
         let legacy_card_path = settings.legacy_card_path.clone();
-        for path in [&rpc_path, &card_path].into_iter().chain(&legacy_card_path) {
+        for path in [&rpc_path, &card_path].into_iter().chain(&self.rpc_aliases).chain(&legacy_card_path) {
             if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
                 return Err(ConfigError::BadPath(path.clone()));
             }
@@ -328,7 +338,8 @@ impl<M, T, St> Mount<M, T, St> {
             capability = capability.extended_agent_card(AgentCard::clone(extended));
         }
         let media_types = self.takes_stated_modes_only || self.given.is_some();
-        let json_rpc = JsonRpcLayer::new().path(&rpc_path).bare_stream_items(settings.bare_sse_frames);
+        let json_rpc = self.rpc_aliases.iter().fold(JsonRpcLayer::new().path(&rpc_path), JsonRpcLayer::alias);
+        let json_rpc = json_rpc.bare_stream_items(settings.bare_sse_frames);
         let sse = SseLayer::new()
             .heartbeat(self.heartbeat)
             .ids(settings.sse_ids)
@@ -352,6 +363,7 @@ impl<M, T, St> Mount<M, T, St> {
         };
 
         let mut paths = vec![rpc_path, card_path.clone()];
+        paths.extend(self.rpc_aliases);
         paths.extend(legacy_card_path.clone());
         paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
         let service = ServiceBuilder::new()
@@ -377,17 +389,18 @@ impl<M, T, St> Mount<M, T, St> {
             .file_with_keys(self.settings.file_with_keys)
             .artifact_index(self.settings.artifact_index)
             .generated_message_ids(self.settings.lenient_messages);
+        let new = V1_0::new().strict_data(self.settings.strict_data);
         let layer = match self.settings.pinned {
-            Some(ProtocolVersion::V1_0) => VersionLayer::only(V1_0::new()),
+            Some(ProtocolVersion::V1_0) => VersionLayer::only(new),
             Some(_) => VersionLayer::only(old),
-            None => VersionLayer::new().dialect(old).lenient(self.settings.lenient_version),
+            None => VersionLayer::new().dialect(old).dialect(new).lenient(self.settings.lenient_version),
         };
         let layer = self.dialects.iter().fold(layer, |layer, dialect| layer.dialect(Arc::clone(dialect)));
         (layer, self.dialects.clone())
     }
 
     fn derived_card(&self) -> Result<AgentCard, ConfigError> {
-        let mut card = self.card.clone().streaming(self.streaming);
+        let mut card = self.card.clone().streaming(self.streaming).bare(self.settings.bare_card);
         card = card.extended_agent_card(!matches!(self.extended_card, Extended::Nothing));
         let own = self.dialects.iter().map(|dialect| dialect.version());
         for version in self.settings.versions().into_iter().chain(own) {

@@ -32,6 +32,7 @@ pub struct Settings {
     pub(super) named_ids: bool,
     pub(super) lenient_messages: bool,
     pub(super) strict_data: bool,
+    pub(super) bare_card: bool,
 }
 
 /// Where cards have been since 0.3 (spec 1.0 §8.2).
@@ -64,6 +65,7 @@ impl Settings {
             named_ids: false,
             lenient_messages: false,
             strict_data: false,
+            bare_card: false,
         }
     }
 
@@ -112,6 +114,7 @@ impl Settings {
             artifact_index: true,
             named_ids: true,
             lenient_messages: true,
+            bare_card: true,
             ..Self::strict()
         }
     }
@@ -239,6 +242,13 @@ impl Settings {
     /// Whether data must be an object in 1.0 too (S07). Default: false.
     pub fn strict_data(mut self, strict: bool) -> Self {
         self.strict_data = strict;
+        self
+    }
+
+    /// Whether a card says no more than what it was told: no skill of the agent's own name, and text as the only media
+    /// type (V009, V023). More than the card says is taken all the same. Default: false.
+    pub fn bare_card(mut self, bare: bool) -> Self {
+        self.bare_card = bare;
         self
     }
 
