@@ -9,6 +9,7 @@
 //!
 //! ```
 //! use a2a_layers::{error::BoxError, part::Input, server::Mount};
+//! use bytes::Bytes;
 //! use http::Request;
 //! use http_body_util::{BodyExt, Full};
 //! use tower::{ServiceExt, service_fn};
@@ -26,7 +27,7 @@
 //! let request = Request::post("/")
 //!     .header("content-type", "application/json")
 //!     .header("a2a-version", "1.0")
-//!     .body(Full::from(call))?;
+//!     .body(Full::<Bytes>::from(call))?;
 //! let answer = service.oneshot(request).await?.into_body().collect().await?.to_bytes();
 //! assert!(String::from_utf8_lossy(&answer).contains("you said: hi"));
 //! # Ok(())
@@ -61,6 +62,8 @@
 //!
 //! The modules below stand in the order in which a request meets them.
 
+// Here it is without exception; the benches have one, an allocator that counts.
+#![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // What everyone speaks.
@@ -96,3 +99,11 @@ pub mod agent;
 
 // All of it, ready-made.
 pub mod server;
+
+// Sugar, to spell it out.
+mod builder;
+pub use builder::ServiceBuilderExt;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctests;

@@ -23,17 +23,19 @@ mod sse;
 mod task;
 mod version;
 
-use std::{alloc::System, env};
+#[path = "../stack/heap.rs"]
+#[expect(dead_code, reason = "how much is held is for the other bench to ask")]
+mod heap;
+
+use std::env;
 
 use divan::{AllocProfiler, Divan};
-use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 use self::{case::Case, summary::Effort};
 
-/// Counted twice: by thread for divan's tables, and in all for the summary.
+/// Counts twice: for divan's tables, and for the summary.
 #[global_allocator]
-static ALLOCATOR: AllocProfiler<&StatsAlloc<System>> = AllocProfiler::new(&INSTRUMENTED_SYSTEM);
-static ALLOCATIONS: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+static ALLOCATOR: AllocProfiler<heap::Counting> = AllocProfiler::new(heap::Counting);
 
 /// In the order in which a request meets them.
 const LAYERS: &[(&str, &[Case])] = &[

@@ -1,0 +1,101 @@
+//! The stack under measure: the ready-made mount, around agents that do next to nothing.
+
+use std::{convert::Infallible, sync::Arc};
+
+use a2a_layers::{
+    agent::{IntoReply, Reply},
+    blob::MemoryBlobStore,
+    error::BoxError,
+    owner::Owner,
+    part::Input,
+    server::{A2aService, Mount},
+    task::{MemoryTaskStore, ReplyMode, TaskStore},
+    types::{Artifact, Message, Part, Role, Task, TaskState},
+};
+use futures_util::{StreamExt, stream};
+use http::Request;
+use tower::service_fn;
+
+/// How many chunks a stream has.
+pub(crate) const CHUNKS: usize = 100;
+/// What a chunk says.
+pub(crate) const CHUNK: &str = "a few words ";
+/// How many bytes of files are kept.
+pub(crate) const KEPT_BYTES: usize = 64 << 20;
+
+/// What every agent answers, and the limit too.
+pub(crate) fn said(text: &str) -> String {
+    format!("You said: {text}")
+}
+
+/// An agent that answers with a text; it comes back as a task.
+pub(crate) fn send<B: Body>() -> A2aService<B> {
+    mount(|input| said(input.text()))
+}
+
+/// An agent that answers with a whole message, which comes back as it is.
+pub(crate) fn message<B: Body>() -> A2aService<B> {
+    let agent = service_fn(|request: Request<Input>| async move {
+        Ok::<_, Infallible>(Message::agent(said(request.body().text())))
+    });
+    Mount::new("bench", agent).reply(ReplyMode::Auto).build().expect("a mount")
+}
+
+/// An agent that streams, with or without a yield before each chunk.
+pub(crate) fn stream<B: Body>(yields: bool) -> A2aService<B> {
+    mount(move |_| {
+        let chunks = stream::iter(std::iter::repeat_n(CHUNK, CHUNKS));
+        if yields {
+            Reply::stream(chunks.then(|chunk| async move {
+                tokio::task::yield_now().await;
+                Ok::<_, Infallible>(chunk)
+            }))
+        } else {
+            Reply::stream(chunks.map(Ok::<_, Infallible>))
+        }
+    })
+}
+
+/// An agent that takes files, which go into memory.
+pub(crate) fn file<B: Body>() -> A2aService<B> {
+    let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(said(request.body().text())) });
+    let store = MemoryBlobStore::new("http://127.0.0.1:8000/blobs").max_bytes(KEPT_BYTES);
+    Mount::new("bench", agent).blob_store(store, Some("/blobs")).build().expect("a mount")
+}
+
+/// A mount with finished tasks in its store, and their ids.
+pub(crate) async fn with_tasks<B: Body>(count: usize) -> (A2aService<B>, Vec<String>) {
+    let store = MemoryTaskStore::new().max_finished(count.max(MemoryTaskStore::DEFAULT_MAX_FINISHED));
+    let mut ids = Vec::with_capacity(count);
+    for _ in 0..count {
+        let task = finished();
+        ids.push(task.id.to_string());
+        store.create(&Owner::anonymous(), Arc::new(task)).await.expect("a new task");
+    }
+    let agent = service_fn(|_: Request<Input>| async move { Ok::<_, Infallible>("") });
+    (Mount::new("bench", agent).task_store(store).build().expect("a mount"), ids)
+}
+
+fn finished() -> Task {
+    let id = |message: Message| message.message_id;
+    let new = || id(Message::new(Role::User, Vec::new()));
+    let mut task = Task::new(new(), new(), TaskState::Completed);
+    task.artifacts.push(Arc::new(Artifact::new("artifact-1", vec![Part::text(said(super::calls::WORDS))])));
+    let message = Message::user(Part::text(super::calls::WORDS)).with_message_id("m1");
+    let message = message.with_task_id(Arc::clone(&task.id)).with_context_id(Arc::clone(&task.context_id));
+    task.history.push(Arc::new(message));
+    task
+}
+
+fn mount<B: Body, R: IntoReply>(agent: impl Fn(Input) -> R + Clone + Send + Sync + 'static) -> A2aService<B> {
+    let agent = service_fn(move |request: Request<Input>| {
+        let answer = agent(request.into_body()).into_reply();
+        async move { Ok::<_, Infallible>(answer) }
+    });
+    Mount::new("bench", agent).build().expect("a mount")
+}
+
+/// Any body that a request may have.
+pub(crate) trait Body: http_body::Body<Data: Send, Error: Into<BoxError>> + Send + 'static {}
+
+impl<B: http_body::Body<Data: Send, Error: Into<BoxError>> + Send + 'static> Body for B {}
