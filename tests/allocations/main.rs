@@ -134,8 +134,8 @@ fn version_asks_for_what_a_message_is_made_of_and_for_the_answer() {
     let new = r#"{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}"#;
     let old = r#"{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"hi"}]}}"#;
     let (new, old) = (operate(&answer, "1.0", "SendMessage", new), operate(&answer, "0.3", "message/send", old));
-    assert!(new <= 7, "{new} calls for 1.0");
-    assert!(old <= 7, "{old} calls for 0.3");
+    assert!(new <= 6, "{new} calls for 1.0");
+    assert!(old <= 6, "{old} calls for 0.3");
 }
 
 #[test]
@@ -200,6 +200,6 @@ fn sse_asks_for_its_head_and_for_a_buffer_now_and_then() {
         )
     };
     let (few, many) = (events(10), events(1_000));
-    assert!(few <= 12, "{few} calls for 10 events");
-    assert!(many <= few + 40, "{many} calls for 1,000 events, {few} for 10");
+    assert!(few <= 10, "{few} calls for 10 events");
+    assert!(many <= few + 10, "{many} calls for 1,000 events, {few} for 10");
 }
