@@ -142,7 +142,7 @@ fn version_asks_for_what_a_message_is_made_of_and_for_the_answer() {
 fn version_asks_twice_for_a_task_however_much_it_says() {
     let task = |messages: usize| {
         let mut task = Task::new("t", "c", TaskState::Completed);
-        task.history = vec![Arc::new(Message::user("hi")); messages];
+        task.history = (0..messages).map(|_| Arc::new(Message::user("hi"))).collect();
         Answer::Task(TaskView::new(task))
     };
     for (version, method) in [("1.0", "GetTask"), ("0.3", "tasks/get")] {
