@@ -1,9 +1,9 @@
 //! What each layer costs: alone, over a service that does nothing, in time and allocations.
 //!
-//! - `cargo bench --bench layers` measures everything (minutes), with a table at the end that compares each layer
+//! - `cargo bench --bench layers` measures everything (less than a minute), with a table at the end that compares each layer
 //!   to its floor: the least code that does the same with the same bytes;
 //! - `cargo bench --bench layers -- json_rpc` measures what has this in its name, without the table;
-//! - `cargo bench --bench layers -- --summary` prints the table alone (less than a minute), with one more word only
+//! - `cargo bench --bench layers -- --summary` prints the table alone (seconds), with one more word only
 //!   the lines that have it in them, which is also what to run under a profiler;
 //! - `cargo bench --bench layers -- --quick` runs everything once (seconds), so that nothing here can rot.
 
