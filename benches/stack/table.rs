@@ -67,7 +67,8 @@ pub(crate) fn short(figure: f64) -> String {
     }
 }
 
-pub(crate) const HEAD: &str = "| work | reach | median | min | max | | more |\n| --- | --- | --- | --- | --- | --- | --- |";
+pub(crate) const HEAD: &str =
+    "| work | reach | median | min | max | | more |\n| --- | --- | --- | --- | --- | --- | --- |";
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
