@@ -9,6 +9,7 @@
 //!
 //! ```
 //! use a2a_layers::{error::BoxError, part::Input, server::Mount};
+//! use bytes::Bytes;
 //! use http::Request;
 //! use http_body_util::{BodyExt, Full};
 //! use tower::{ServiceExt, service_fn};
@@ -26,7 +27,7 @@
 //! let request = Request::post("/")
 //!     .header("content-type", "application/json")
 //!     .header("a2a-version", "1.0")
-//!     .body(Full::from(call))?;
+//!     .body(Full::<Bytes>::from(call))?;
 //! let answer = service.oneshot(request).await?.into_body().collect().await?.to_bytes();
 //! assert!(String::from_utf8_lossy(&answer).contains("you said: hi"));
 //! # Ok(())
@@ -98,3 +99,11 @@ pub mod agent;
 
 // All of it, ready-made.
 pub mod server;
+
+// Sugar, to spell it out.
+mod builder;
+pub use builder::ServiceBuilderExt;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctests;

@@ -102,7 +102,9 @@ where
                     }
                     let Some(after) = config.heartbeat.filter(|_| config.comments) else { return Poll::Pending };
                     ready!(heartbeat.as_mut().poll(after, cx));
-                    buffer.extend_from_slice(b": ping\n\n");
+                    // No blank line behind it: once an event had an id, some readers (httpx-sse) take a blank line after a
+                    // comment for an event without data.
+                    buffer.extend_from_slice(b": ping\n");
                 }
                 heartbeat.project().last.take();
                 *apart = config.one_event_per_frame && !*ended;

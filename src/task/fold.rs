@@ -23,8 +23,9 @@ impl std::error::Error for FoldError {}
 /// - A task event replaces the task.
 /// - A message joins the history, behind what the agent last said in its status.
 /// - A status replaces the status; what the agent said in the old one joins the history.
-/// - An artifact replaces the one of its id or is added. With `append`, its parts are added to the one of its id, a text
-///   that says nothing else joins the text before it, and metadata is laid over; if there is none of its id, it is added.
+/// - An artifact replaces the one of its id or is added. With `append`, its parts are added to the one of its id, a
+///   text that says nothing else joins the text before it, and metadata is laid over; if there is none of its id, it is
+///   added.
 ///
 /// # Errors
 /// If the task is over.

@@ -124,6 +124,14 @@ impl<T> TaskLayer<T> {
         self
     }
 
+    /// How many other tasks a message may refer to; one more and it is refused. Default: 100, more than anyone means,
+    /// and few enough to look up for every message.
+    #[must_use]
+    pub fn max_references(mut self, references: usize) -> Self {
+        self.settings.max_references = references;
+        self
+    }
+
     /// How long an agent may work on one message; `None` for as long as it likes. Default: 1 h, so that no task stays
     /// at work for ever. A task that runs into it fails.
     #[must_use]
@@ -133,7 +141,7 @@ impl<T> TaskLayer<T> {
     }
 
     /// How long an agent may say nothing; `None` for as long as it likes. Default: 10 min, longer than slow models
-    /// think. A task that runs into it fails.
+    /// think. A task that runs into it fails, unless it waits for an authorization.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.settings.idle_timeout = timeout;

@@ -1,10 +1,128 @@
 //! The life of tasks: an event log for each, and cursors on it.
+//!
+//! [`Tasks`] is a `Service<http::Request<Operation>>` over an agent, a `Service<http::Request<Message>>`. It carries
+//! out send, stream, get, list, cancel and subscribe; of webhooks and cards it knows nothing and says so.
+//!
+//! A message begins a **run**: a clone of the agent is driven until it is ready, called, and listened to. What it says
+//! becomes **events** in the log of its task, and the task is what its log [folds](fold) into. Whoever follows a task
+//! reads its log from some place on, so a slow reader, a second one, and one that comes back after the number of the
+//! last event it saw (`Last-Event-ID`, or `?after=`) all get the same events, each once and in order. A reader that
+//! leaves, or stops reading, touches neither the run nor anybody else.
+//!
+//! A run ends with its task completed, failed, canceled, rejected or waiting for its caller, whatever the agent does:
+//! an error, a panic and a time-out fail the task. Callers are told the code and the words of an
+//! [`Error`](crate::error::Error) of this crate's, and of anything else no more than "Internal error"; the cause goes
+//! to the log of the process (`tracing`), with the task's id. An error of the caller's making (or
+//! [`Overloaded`](crate::error::ErrorKind::Overloaded)) that the agent's side has before it first waits is no failed
+//! task: it refuses the message, and there is no task, or the one there was stays as it is.
+//!
+//! The layer is always ready, because a get or a cancel must not wait for a busy agent. Put a `concurrency_limit`
+//! *below* it and tasks wait as submitted; put a `load_shed` on top of that and they are refused with retry advice. Do
+//! not bound runs from above: tower's `timeout` and `concurrency_limit` let go when the answer arrives, and a stream or
+//! a run goes on. [`max_runs`](TaskLayer::max_runs) and the time-outs below count runs.
+//!
+//! # When to leave it out
+//!
+//! If your service has tasks of its own, answer [`Operation`](crate::operation::Operation)s yourself; streams of your
+//! own making go into an [`EventStream`]. To keep tasks elsewhere, keep the layer and give it a [`TaskStore`].
+//!
+//! # Example
+//!
+//! ```
+//! use std::convert::Infallible;
+//!
+//! use a2a_layers::{
+//!     agent::Update,
+//!     call::Binding,
+//!     operation::{Answer, GetTask, Operation, OperationRequest, Outcome, ProtocolVersion, SendMessage},
+//!     task::TaskLayer,
+//!     types::{Message, TaskState},
+//! };
+//! use http::Request;
+//! use tower::{Layer, Service, service_fn};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), a2a_layers::error::Error> {
+//! // An agent that asks back, and then does what it was told.
+//! let agent = service_fn(|request: Request<Message>| async move {
+//!     Ok::<_, Infallible>(match request.body().text().as_str() {
+//!         "pizza" => Update::input_required("Which one?"),
+//!         kind => Update::text(format!("One {kind} is on its way.")),
+//!     })
+//! });
+//! let mut tasks = TaskLayer::new().max_runs(1_000).layer(agent);
+//! let operation = |request| Request::new(Operation::new(ProtocolVersion::V1_0, Binding::JsonRpc, request));
+//!
+//! let send = OperationRequest::SendMessage(SendMessage::new(Message::user("pizza")));
+//! let outcome = tasks.call(operation(send)).await?.into_body();
+//! let Outcome::Answer(Answer::SentTask(view)) = outcome else { unreachable!() };
+//! let id = view.task().id.clone();
+//! assert_eq!(view.task().status.state, TaskState::InputRequired);
+//!
+//! let answer = Message::user("margherita").with_task_id(id.clone());
+//! tasks.call(operation(OperationRequest::SendMessage(SendMessage::new(answer)))).await?;
+//!
+//! let get = OperationRequest::GetTask(GetTask::new(id));
+//! let outcome = tasks.call(operation(get)).await?.into_body();
+//! let Outcome::Answer(Answer::Task(view)) = outcome else { unreachable!() };
+//! assert_eq!(view.task().status.state, TaskState::Completed);
+//! assert_eq!(view.task().artifacts[0].parts[0].as_text(), Some("One margherita is on its way."));
+//! assert_eq!(view.history().len(), 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Settings
+//!
+//! | setting | default | what it is |
+//! | --- | --- | --- |
+//! | [`reply`](TaskLayer::reply) | [`Task`](ReplyMode::Task) | whether a send is answered with a task or a message |
+//! | [`first_event`](TaskLayer::first_event) | [`Submitted`](FirstEvent::Submitted) | what a stream begins with |
+//! | [`close_on`](TaskLayer::close_on) | [`InputRequired`](CloseOn::InputRequired) | what interrupts a stream |
+//! | [`replay`](TaskLayer::replay) | [`ByVersion`](Replay::ByVersion) | where a subscription without a cursor begins |
+//! | [`cancel`](TaskLayer::cancel) | [`Final`](CancelMode::Final) | whether a cancel counts at once |
+//! | [`cancel_scope`](TaskLayer::cancel_scope) | [`Any`](CancelScope::Any) | which tasks can be canceled |
+//! | [`cancel_grace`](TaskLayer::cancel_grace) | 5 s | how long a canceled agent may go on |
+//! | [`run_timeout`](TaskLayer::run_timeout) | 1 h | how long an agent may take, from the message on |
+//! | [`idle_timeout`](TaskLayer::idle_timeout) | 10 min | how long an agent may say nothing |
+//! | [`max_wait`](TaskLayer::max_wait) | none | how long a blocking send waits |
+//! | [`max_runs`](TaskLayer::max_runs) | 100,000 | how many agents run at once |
+//! | [`max_events`](TaskLayer::max_events) | 1,000,000 | how many events a task has |
+//! | [`max_references`](TaskLayer::max_references) | 100 | how many tasks a message refers to |
+//! | [`status_only`](TaskLayer::status_only) | no | whether a get shows the status alone |
+//! | [`context_is_task`](TaskLayer::context_is_task) | no | whether a task's id is also its conversation's |
+//! | [`named_ids`](TaskLayer::named_ids) | no | whether ids say what they are of |
+//!
+//! [`MemoryTaskStore`] has two of its own: it keeps [100,000](MemoryTaskStore::max_finished) finished tasks, for
+//! [24 hours](MemoryTaskStore::max_age).
+//!
+//! # A store of your own
+//!
+//! Implement [`TaskStore`], and [`TaskLayer::with_store`] takes it. What the layer builds on:
+//!
+//! - [`append`](TaskStore::append) is one compare-and-append: if the revision is the expected one, all of the events
+//!   are written and the snapshot beside them becomes what they [`fold`] it into; otherwise nothing is. Of cancel and
+//!   completion, and of two messages to one task, this lets exactly one win.
+//! - The numbers of a log have no gaps, and nothing follows a terminal state ([`StoreError::Terminal`]).
+//! - A task is seen by its [`Owner`](crate::owner::Owner) alone; for all others it is [`StoreError::NotFound`]. An id
+//!   is taken whoever has it.
+//! - What was acknowledged is seen by every later call, on every replica, and [`grown`](TaskStore::grown) wakes all who
+//!   wait; waking too often costs a read, waking too late loses nothing but time, not waking at all hangs a stream.
+//! - A future that is dropped leaves no waiter behind; a write that was dropped is done or not done, never half done.
+//! - [`list`](TaskStore::list) pages by a key that stays good when tasks come and go: the moment of the status, then
+//!   the order of making, latest first. Tokens that it did not give are [`StoreError::BadToken`].
+//! - [`StoreError::Unavailable`] is told to callers as an internal error with retry advice. A run whose events could
+//!   not be written is stopped, and for some seconds the layer tries to fail its task.
+//!
+//! The layer never writes a log while another write of the same run is in flight: what the agent says meanwhile is the
+//! next batch. A run lives in the process that took its message; one that dies with it leaves its task as it last was.
 
 mod error;
 mod fold;
 mod layer;
 mod log;
 mod narrator;
+mod next;
 mod requests;
 mod run;
 mod runs;
@@ -15,6 +133,7 @@ mod source;
 mod store;
 mod stream;
 mod subscribe;
+mod telling;
 mod watch;
 
 pub use self::{

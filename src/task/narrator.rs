@@ -16,8 +16,6 @@ use crate::{
 pub(super) enum Flow {
     /// It is.
     Goes,
-    /// It waits for an authorization; callers that wait are answered, but it may go on.
-    Pauses,
     /// The run is over.
     Ends,
 }
@@ -29,18 +27,24 @@ pub(super) struct Narrator {
     context_id: Arc<str>,
     state: TaskState,
     text: Option<Arc<str>>,
-    artifacts: usize,
+    /// The highest number that an artifact's id ends in, so that a fresh id is never one that the agent has chosen.
+    last_artifact: u64,
 }
 
 impl Narrator {
     pub(super) fn new(task_id: Arc<str>, context_id: Arc<str>, task: Option<&Task>) -> Self {
+        let ids = task.into_iter().flat_map(|task| &task.artifacts).map(|artifact| &*artifact.artifact_id);
         Self {
             task_id,
             context_id,
             state: task.map_or(TaskState::Submitted, |task| task.status.state),
             text: None,
-            artifacts: task.map_or(0, |task| task.artifacts.len()),
+            last_artifact: ids.filter_map(artifact_number).max().unwrap_or(0),
         }
+    }
+
+    pub(super) fn state(&self) -> TaskState {
+        self.state
     }
 
     /// The agent has the message.
@@ -60,14 +64,17 @@ impl Narrator {
                 self.artifact(ArtifactUpdate::new(artifact), out);
             }
             Update::Artifact(update) => {
-                self.artifacts += usize::from(!update.append);
+                let number = artifact_number(&update.artifact.artifact_id);
+                self.last_artifact = self.last_artifact.max(number.unwrap_or(0));
                 self.artifact(update, out);
             }
             Update::Message(message) => {
-                let mut artifact = Artifact::new(self.fresh_artifact_id(), message.parts);
-                artifact.metadata = message.metadata;
-                artifact.extensions = message.extensions;
-                self.artifact(ArtifactUpdate::new(artifact), out);
+                if !message.parts.is_empty() {
+                    let mut artifact = Artifact::new(self.fresh_artifact_id(), message.parts);
+                    artifact.metadata = message.metadata;
+                    artifact.extensions = message.extensions;
+                    self.artifact(ArtifactUpdate::new(artifact), out);
+                }
                 return self.status(StatusUpdate::new(TaskState::Completed), out);
             }
             Update::Status(update) => return self.status(update, out),
@@ -136,17 +143,21 @@ impl Narrator {
         });
         let ids = (Arc::clone(&self.task_id), Arc::clone(&self.context_id));
         out.push(Event::StatusUpdate(TaskStatusUpdateEvent { task_id: ids.0, context_id: ids.1, status, metadata }));
-        match state {
-            TaskState::AuthRequired => Flow::Pauses,
-            state if state.is_terminal() || state.is_interrupted() => Flow::Ends,
-            _ => Flow::Goes,
-        }
+        // What an authorization brings about comes from the same run.
+        if state.is_terminal() || state == TaskState::InputRequired { Flow::Ends } else { Flow::Goes }
     }
 
     fn fresh_artifact_id(&mut self) -> Arc<str> {
-        self.artifacts += 1;
-        Arc::from(format!("artifact-{}", self.artifacts))
+        self.last_artifact = self.last_artifact.saturating_add(1);
+        Arc::from(format!("{ARTIFACT}{}", self.last_artifact))
     }
+}
+
+/// How the ids of artifacts begin that the agent has not named.
+const ARTIFACT: &str = "artifact-";
+
+fn artifact_number(id: &str) -> Option<u64> {
+    id.strip_prefix(ARTIFACT)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -196,7 +207,7 @@ mod tests {
     fn what_ends_a_run() {
         for (update, expected) in [
             (Update::input_required("?"), Flow::Ends),
-            (Update::auth_required("?"), Flow::Pauses),
+            (Update::auth_required("?"), Flow::Goes),
             (Update::rejected("no"), Flow::Ends),
             (Update::failed("no"), Flow::Ends),
             (Update::completed(), Flow::Ends),
@@ -206,6 +217,31 @@ mod tests {
         ] {
             assert_eq!(told(&mut narrator(), vec![update.clone()]).1, expected, "{update:?}");
         }
+    }
+
+    #[test]
+    fn fresh_ids_of_artifacts_are_none_that_the_agent_has_chosen() {
+        let mut task = Task::new("t", "c", TaskState::InputRequired);
+        task.artifacts.push(Arc::new(Artifact::new("artifact-7", vec![Part::text("old")])));
+        let mut narrator = Narrator::new(Arc::from("t"), Arc::from("c"), Some(&task));
+        let own = |id: &str| Update::artifact(Artifact::new(id, vec![Part::text("own")]));
+        let (events, _) =
+            told(&mut narrator, vec!["a".into(), own("artifact-9"), own("artifact-x"), Part::url("u").into()]);
+        let ids: Vec<_> = events
+            .iter()
+            .map(|event| match event {
+                Event::ArtifactUpdate(update) => &*update.artifact.artifact_id,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(ids, ["artifact-8", "artifact-9", "artifact-x", "artifact-10"]);
+    }
+
+    #[test]
+    fn a_whole_message_without_parts_makes_no_artifact() {
+        let (events, flow) = told(&mut narrator(), vec![Update::Message(Message::new(Role::Agent, Vec::new()))]);
+        assert_eq!((events.len(), flow), (1, Flow::Ends));
+        assert_eq!(events[0].state(), Some(TaskState::Completed));
     }
 
     #[test]

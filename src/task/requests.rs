@@ -53,6 +53,9 @@ pub(super) async fn list<T: TaskStore>(
     Ok(Answer::Tasks(answer).into())
 }
 
+/// How often a cancel tries to get in between what a run appends, before it asks the run to do it.
+const TRIES: u32 = 3;
+
 /// Exactly one of cancel and completion wins, because both append to the same log.
 pub(super) async fn cancel<T: TaskStore>(
     shared: Shared<T>,
@@ -60,6 +63,7 @@ pub(super) async fn cancel<T: TaskStore>(
     request: CancelTask,
 ) -> Result<Outcome<EventStream>, Error> {
     let failed = |error| store_error(error, &request.id);
+    let mut tries = 0;
     loop {
         let snapshot = shared.store.get(&owner, &request.id).await.map_err(failed)?;
         let task = snapshot.task;
@@ -68,6 +72,9 @@ pub(super) async fn cancel<T: TaskStore>(
             CancelScope::Any => true,
             CancelScope::OwnStreams => run.as_ref().is_some_and(|run| run.streaming),
         };
+        if tries > TRIES && task.status.state == TaskState::Canceled {
+            return Ok(Answer::Task(TaskView::new(task)).into());
+        }
         if task.status.state.is_terminal() || !in_scope {
             return Err(Error::new(ErrorKind::TaskNotCancelable).with_info("taskId", &*request.id));
         }
@@ -87,8 +94,13 @@ pub(super) async fn cancel<T: TaskStore>(
                 }
                 return Ok(Answer::Task(TaskView::new(canceled.task)).into());
             }
-            // Something was appended since: look again. Every round means that the run has made progress.
-            Err(StoreError::Conflict | StoreError::Terminal) => {}
+            // Something was appended since: look again.
+            Err(StoreError::Conflict | StoreError::Terminal) => {
+                tries += 1;
+                if let Some(run) = run.filter(|_| tries > TRIES) {
+                    run.cancellation.cancel();
+                }
+            }
             Err(error) => return Err(failed(error)),
         }
     }

@@ -1,40 +1,31 @@
 //! One run: an agent on one message, from the call to the last event.
 
-use std::{
-    fmt::Write as _,
-    future::poll_fn,
-    pin::{Pin, pin},
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use http::Request;
-use tokio::sync::oneshot;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout_at},
+};
 use tower_service::Service;
 
 use super::{
-    CancelMode, FirstEvent, Snapshot, StoreError, TaskStore,
+    FirstEvent, Snapshot, StoreError, TaskStore,
     error::store_error,
     narrator::{Flow, Narrator},
+    next::{Next, poll_next},
     runs::RunSlot,
     service::Shared,
     source::{Source, Step},
-    watch::{Alarm, Watch},
+    telling::Telling,
+    watch::Watch,
 };
 use crate::{
     agent::{Cancellation, IntoReply, Update},
     error::{BoxError, Error, ErrorKind},
     owner::Owner,
-    types::{Event, Message, Task, TaskState, TaskStatus, TaskStatusUpdateEvent},
+    types::{Event, Message, Role, Task},
 };
-
-/// How many events are appended at once at most. A run yields to others after that many.
-const BATCH: usize = 64;
-
-/// How often a run tries to note its failure when the store does not answer, and how long it waits first; each further
-/// wait is twice as long.
-const LAST_WORDS: (u32, Duration) = (6, Duration::from_millis(50));
 
 /// What a run has to know.
 pub(super) struct Run<T> {
@@ -49,6 +40,8 @@ pub(super) struct Run<T> {
     pub(super) shows_beginning: bool,
     /// True if the first thing that the agent says decides whether there is a task at all.
     pub(super) undecided: bool,
+    /// When it is decided that there is one, if the agent has said nothing by then.
+    pub(super) decide_by: Option<Instant>,
     pub(super) cancellation: Cancellation,
     pub(super) slot: RunSlot,
     pub(super) begun: oneshot::Sender<Result<Begun, Error>>,
@@ -82,7 +75,7 @@ impl<T: TaskStore> Run<T> {
         let mut source = pin!(Source::new(inner, request));
         let mut watch = pin!(Watch::new(self.cancellation.clone(), &self.shared.settings));
         let mut called = false;
-        let first = poll_fn(|cx| {
+        let first_word = poll_fn(|cx| {
             loop {
                 match poll_next(source.as_mut(), watch.as_mut(), cx) {
                     Poll::Ready(Next::Step(Step::Called)) => called = true,
@@ -92,22 +85,27 @@ impl<T: TaskStore> Run<T> {
                     Poll::Pending => return Poll::Pending,
                 }
             }
-        })
-        .await;
+        });
+        let first = match self.decide_by {
+            Some(deadline) => timeout_at(deadline, first_word).await.unwrap_or(None),
+            None => first_word.await,
+        };
         let first = match first {
             Some(Next::Step(Step::Failed(error))) if refuses(&error) => {
                 let _ = self.begun.send(Err(error));
                 return;
             }
             Some(Next::Step(Step::Update(Update::Message(mut message)))) if self.undecided => {
-                message.role = crate::types::Role::Agent;
+                message.role = Role::Agent;
                 message.context_id.get_or_insert(self.context_id);
                 let _ = self.begun.send(Ok(Begun::Message(Arc::new(message))));
                 return;
             }
             first => first,
         };
-        let snapshot = match self.create().await {
+        let task = self.before.as_ref().map(|before| &*before.task);
+        let mut narrator = Narrator::new(Arc::clone(&self.task_id), Arc::clone(&self.context_id), task);
+        let snapshot = match self.create(&mut narrator).await {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 let _ = self.begun.send(Err(store_error(error, &self.task_id)));
@@ -117,12 +115,8 @@ impl<T: TaskStore> Run<T> {
         let revision = snapshot.revision;
         // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.
         let _ = self.begun.send(Ok(Begun::Task(self.shows_beginning.then_some(snapshot))));
-        let task = self.before.as_ref().map(|before| &*before.task);
-        let mut narrator = Narrator::new(Arc::clone(&self.task_id), Arc::clone(&self.context_id), task);
         let mut batch = Vec::new();
-        if self.shared.settings.first_event == FirstEvent::Working && self.before.is_none() {
-            narrator.works(&mut Vec::new());
-        } else if called {
+        if called {
             narrator.works(&mut batch);
         }
         let mut telling = Telling {
@@ -134,290 +128,44 @@ impl<T: TaskStore> Run<T> {
             revision,
             flow: Flow::Goes,
             failure: None,
+            cancellation: self.cancellation,
             canceled: false,
+            interrupted: false,
             slot: Some(self.slot),
             settled: Some(self.settled),
         };
         if let Some(next) = first {
-            telling.hear(next, &mut batch);
+            telling.hear(next, watch.as_mut(), &mut batch);
         }
-        telling.tell(source, watch, batch).await;
+        telling.tell(source.as_mut(), watch, batch).await;
+        source.close();
     }
 
-    /// Makes the task, or adds the message to it.
-    async fn create(&self) -> Result<Snapshot, StoreError> {
+    /// Makes the task, or adds the message to it: then it is no longer the caller's turn, whether the agent has begun
+    /// or not.
+    async fn create(&self, narrator: &mut Narrator) -> Result<Snapshot, StoreError> {
         let Shared { store, settings, .. } = &self.shared;
         match &self.before {
             None => {
-                let working = settings.first_event == FirstEvent::Working;
-                let state = if working { TaskState::Working } else { TaskState::Submitted };
-                let mut task = Task::new(Arc::clone(&self.task_id), Arc::clone(&self.context_id), state);
+                if settings.first_event == FirstEvent::Working {
+                    // The task itself says so.
+                    narrator.works(&mut Vec::new());
+                }
+                let ids = (Arc::clone(&self.task_id), Arc::clone(&self.context_id));
+                let mut task = Task::new(ids.0, ids.1, narrator.state());
                 task.history.push(Arc::clone(&self.message));
                 store.create(&self.owner, Arc::new(task)).await
             }
             Some(before) => {
-                let message = Event::Message(Arc::clone(&self.message));
-                store.append(&self.owner, &self.task_id, before.revision, vec![message]).await
+                let mut events = vec![Event::Message(Arc::clone(&self.message))];
+                narrator.works(&mut events);
+                store.append(&self.owner, &self.task_id, before.revision, events).await
             }
         }
-    }
-}
-
-/// What comes next in a run.
-enum Next {
-    Step(Step),
-    Alarm(Alarm),
-}
-
-/// The agent goes first; only while it is silent is the watch asked.
-fn poll_next<S>(source: Pin<&mut Source<S, S::Future>>, mut watch: Pin<&mut Watch>, cx: &mut Context<'_>) -> Poll<Next>
-where
-    S: Service<Request<Message>>,
-    S::Response: IntoReply,
-    S::Error: Into<BoxError>,
-{
-    match source.poll_step(cx) {
-        Poll::Ready(step) => {
-            watch.heard();
-            Poll::Ready(Next::Step(step))
-        }
-        Poll::Pending => watch.as_mut().poll_alarm(cx).map(Next::Alarm),
     }
 }
 
 /// True if the message itself was refused, so that no task should come of it.
 fn refuses(error: &Error) -> bool {
     error.kind().is_callers_fault() || error.kind() == ErrorKind::Overloaded
-}
-
-/// The second half of a run: there is a task, and the agent's words go into its log.
-struct Telling<T> {
-    shared: Shared<T>,
-    owner: Owner,
-    task_id: Arc<str>,
-    context_id: Arc<str>,
-    narrator: Narrator,
-    revision: u64,
-    flow: Flow,
-    failure: Option<Error>,
-    canceled: bool,
-    slot: Option<RunSlot>,
-    settled: Option<oneshot::Sender<Settled>>,
-}
-
-impl<T: TaskStore> Telling<T> {
-    async fn tell<S>(
-        mut self,
-        mut source: Pin<&mut Source<S, S::Future>>,
-        mut watch: Pin<&mut Watch>,
-        mut batch: Vec<Event>,
-    ) where
-        S: Service<Request<Message>>,
-        S::Response: IntoReply,
-        S::Error: Into<BoxError>,
-    {
-        loop {
-            if batch.is_empty() && self.flow != Flow::Ends {
-                let next = poll_fn(|cx| poll_next(source.as_mut(), watch.as_mut(), cx)).await;
-                self.hear(next, &mut batch);
-            }
-            poll_fn(|cx| {
-                self.gather(source.as_mut(), watch.as_mut(), &mut batch, cx);
-                Poll::Ready(())
-            })
-            .await;
-            if self.canceled && self.shared.settings.cancel == CancelMode::Final {
-                // The log is closed already; the agent has its grace to put things away.
-                drop(self.settled.take());
-                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
-                return;
-            }
-            let full = batch.len() >= BATCH;
-            if !batch.is_empty() && !self.append(source.as_mut(), watch.as_mut(), &mut batch).await {
-                return;
-            }
-            if self.flow == Flow::Ends && batch.is_empty() {
-                return;
-            }
-            if full {
-                tokio::task::yield_now().await;
-            }
-        }
-    }
-
-    /// Takes all that the agent has to say just now.
-    fn gather<S>(
-        &mut self,
-        mut source: Pin<&mut Source<S, S::Future>>,
-        mut watch: Pin<&mut Watch>,
-        batch: &mut Vec<Event>,
-        cx: &mut Context<'_>,
-    ) where
-        S: Service<Request<Message>>,
-        S::Response: IntoReply,
-        S::Error: Into<BoxError>,
-    {
-        while self.flow != Flow::Ends && batch.len() < BATCH {
-            match poll_next(source.as_mut(), watch.as_mut(), cx) {
-                Poll::Ready(next) => self.hear(next, batch),
-                Poll::Pending => break,
-            }
-        }
-    }
-
-    fn hear(&mut self, next: Next, batch: &mut Vec<Event>) {
-        self.flow = match next {
-            Next::Step(Step::Called) => {
-                self.narrator.works(batch);
-                Flow::Goes
-            }
-            Next::Step(Step::Update(_)) if self.revision + batch.len() as u64 >= self.shared.settings.max_events => {
-                self.fail(Error::internal("the task has more events than it may have"), batch)
-            }
-            Next::Step(Step::Update(update)) => match self.narrator.tell(update, batch) {
-                // Later words do not undo a pause before the callers have been told of it.
-                Flow::Goes if self.flow == Flow::Pauses => Flow::Pauses,
-                flow => flow,
-            },
-            Next::Step(Step::End) => {
-                self.narrator.ends(batch);
-                Flow::Ends
-            }
-            // What an agent does to stop is no failure.
-            Next::Step(Step::Failed(_)) if self.canceled => {
-                self.narrator.stops(batch);
-                Flow::Ends
-            }
-            Next::Step(Step::Failed(error)) => self.fail(error, batch),
-            Next::Alarm(Alarm::Canceled) => {
-                self.canceled = true;
-                self.flow
-            }
-            Next::Alarm(Alarm::GraceOver) => {
-                self.narrator.stops(batch);
-                Flow::Ends
-            }
-            Next::Alarm(alarm) => {
-                let error = Error::new(ErrorKind::Internal).with_detail(alarm.to_string());
-                self.fail(error, batch)
-            }
-        };
-    }
-
-    fn fail(&mut self, error: Error, batch: &mut Vec<Event>) -> Flow {
-        log_failure(&self.task_id, &error);
-        self.narrator.fails(&error, batch);
-        self.failure = Some(error);
-        Flow::Ends
-    }
-
-    /// Appends the batch. While the store writes, the next batch gathers in its place. False if the run is over.
-    async fn append<S>(
-        &mut self,
-        mut source: Pin<&mut Source<S, S::Future>>,
-        mut watch: Pin<&mut Watch>,
-        batch: &mut Vec<Event>,
-    ) -> bool
-    where
-        S: Service<Request<Message>>,
-        S::Response: IntoReply,
-        S::Error: Into<BoxError>,
-    {
-        let flow = self.flow;
-        if flow == Flow::Ends {
-            // Before the caller can see that the task waits for it, so that its next message finds the place free.
-            self.slot = None;
-        }
-        let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
-        let mut write = pin!(store.append(&owner, &task_id, self.revision, std::mem::take(batch)));
-        // What is gathered meanwhile counts from here on, so the limit on events is a batch or two late at worst.
-        let result = poll_fn(|cx| match write.as_mut().poll(cx) {
-            Poll::Pending => {
-                self.gather(source.as_mut(), watch.as_mut(), batch, cx);
-                Poll::Pending
-            }
-            ready => ready,
-        })
-        .await;
-        match result {
-            Ok(snapshot) => {
-                self.revision = snapshot.revision;
-                if flow != Flow::Goes
-                    && let Some(settled) = self.settled.take()
-                {
-                    let failure = if flow == Flow::Ends { self.failure.take() } else { None };
-                    let _ = settled.send(Settled { snapshot, failure });
-                }
-                if flow == Flow::Pauses && self.flow == Flow::Pauses {
-                    self.flow = Flow::Goes;
-                }
-                true
-            }
-            // A cancel was faster, or the task is gone: there is nobody to tell anything.
-            Err(StoreError::Terminal | StoreError::Conflict | StoreError::NotFound | StoreError::BadToken) => {
-                drop(self.settled.take());
-                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
-                false
-            }
-            Err(error @ StoreError::Unavailable(_)) => {
-                self.last_words(error).await;
-                false
-            }
-        }
-    }
-
-    /// The store has lost what the agent said. The task must not stay at work for ever, so this tries to fail it.
-    async fn last_words(&mut self, error: StoreError) {
-        let error = Error::internal(error);
-        log_failure(&self.task_id, &error);
-        let (tries, mut wait) = LAST_WORDS;
-        for _ in 0..tries {
-            tokio::time::sleep(wait).await;
-            wait *= 2;
-            let Ok(snapshot) = self.shared.store.get(&self.owner, &self.task_id).await else { continue };
-            if snapshot.task.status.state.is_terminal() {
-                return;
-            }
-            let ids = (Arc::clone(&self.task_id), Arc::clone(&self.context_id));
-            let mut status = TaskStatus::new(TaskState::Failed);
-            status.message = Some(Arc::new(Message::agent(error.message().into_owned())));
-            let event = Event::StatusUpdate(TaskStatusUpdateEvent::new(ids.0, ids.1, status));
-            if self.shared.store.append(&self.owner, &self.task_id, snapshot.revision, vec![event]).await.is_ok() {
-                return;
-            }
-        }
-    }
-}
-
-/// Lets a canceled agent go on until it ends or its grace is over; what it says is dropped.
-fn wind_down<S>(
-    mut source: Pin<&mut Source<S, S::Future>>,
-    mut watch: Pin<&mut Watch>,
-    cx: &mut Context<'_>,
-) -> Poll<()>
-where
-    S: Service<Request<Message>>,
-    S::Response: IntoReply,
-    S::Error: Into<BoxError>,
-{
-    for _ in 0..BATCH {
-        match poll_next(source.as_mut(), watch.as_mut(), cx) {
-            Poll::Ready(Next::Step(Step::Called | Step::Update(_)) | Next::Alarm(Alarm::Canceled)) => {}
-            Poll::Ready(_) => return Poll::Ready(()),
-            Poll::Pending => return Poll::Pending,
-        }
-    }
-    cx.waker().wake_by_ref();
-    Poll::Pending
-}
-
-/// The one place where the cause of a failure is told: the log.
-fn log_failure(task_id: &str, error: &Error) {
-    let mut causes = String::new();
-    let mut cause = std::error::Error::source(error);
-    while let Some(current) = cause {
-        let _ = write!(causes, "{}{current}", if causes.is_empty() { "" } else { ": " });
-        cause = current.source();
-    }
-    tracing::error!(task_id, code = error.code(), message = %error, cause = causes, "the run of a task failed");
 }

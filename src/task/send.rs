@@ -4,7 +4,10 @@ use std::{future::poll_fn, pin::Pin, sync::Arc, task::Poll};
 
 use futures_util::{StreamExt as _, stream};
 use http::{Request, request::Parts};
-use tokio::sync::oneshot::{self, error::TryRecvError};
+use tokio::{
+    sync::oneshot::{self, error::TryRecvError},
+    time::{Instant, timeout_at},
+};
 use tower_service::Service;
 use tracing::Instrument as _;
 use uuid::Uuid;
@@ -23,7 +26,7 @@ use crate::{
     extension::ActivatedExtensions,
     operation::{Answer, Outcome, SendMessage, StreamEvent, TaskView},
     owner::Owner,
-    types::{Message, Part, Role, Task},
+    types::{Message, Part, Role, Task, TaskState},
 };
 
 /// A message on its way.
@@ -42,8 +45,11 @@ where
     S::Future: Send,
     T: TaskStore,
 {
+    let deadline = shared.settings.max_wait.and_then(|wait| Instant::now().checked_add(wait));
     let Sending { head, owner, request, streaming } = sending;
     let SendMessage { mut message, configuration, metadata, new_task_id } = request;
+    let new_task_id = new_task_id.filter(|id| !id.is_empty());
+    check_references(&message, shared.settings.max_references)?;
     let before = task_of(&shared, &owner, &message, new_task_id.as_deref()).await?;
     let (task_id, context_id) = match &before {
         Some(before) => (Arc::clone(&before.task.id), Arc::clone(&before.task.context_id)),
@@ -58,6 +64,13 @@ where
         Refused::Busy => busy(&task_id),
         Refused::Full => Error::new(ErrorKind::Overloaded).with_retry_after(std::time::Duration::from_secs(1)),
     })?;
+    if let Some(before) = &before {
+        // Before the place was this message's own, another one may have been at work.
+        let now = task_of(&shared, &owner, &message, None).await?;
+        if now.is_none_or(|now| now.revision != before.revision) {
+            return Err(store_error(StoreError::Conflict, &task_id));
+        }
+    }
     let context = TaskContext::builder(Arc::clone(&task_id), Arc::clone(&context_id))
         .owner(owner.clone())
         .prior_task(before.as_ref().map(|before| Arc::clone(&before.task)))
@@ -74,6 +87,7 @@ where
     let (begun, mut has_begun) = oneshot::channel();
     let (settled, has_settled) = oneshot::channel();
     let waits = streaming || !configuration.return_immediately;
+    let undecided = shared.settings.reply == ReplyMode::Auto && before.is_none() && waits;
     let run = Run {
         shared: shared.clone(),
         owner: owner.clone(),
@@ -81,7 +95,8 @@ where
         context_id,
         message,
         shows_beginning: streaming && (before.is_some() || configuration.history_length.is_some()),
-        undecided: shared.settings.reply == ReplyMode::Auto && before.is_none() && waits,
+        undecided,
+        decide_by: if undecided && !streaming { deadline } else { None },
         before: before.clone(),
         cancellation,
         slot,
@@ -92,19 +107,19 @@ where
 
     if streaming {
         let reading = Reading { shared, owner, task_id, history_length: configuration.history_length };
-        return match has_begun.try_recv() {
-            Ok(Ok(begun)) => Ok(Outcome::Stream(reading.stream(begun))),
-            Ok(Err(error)) => Err(error),
-            Err(TryRecvError::Closed) => Err(lost()),
-            // The agent has not decided yet, or the store is still writing: the stream is open meanwhile.
-            Err(TryRecvError::Empty) => Ok(Outcome::Stream(reading.stream_later(has_begun))),
+        let begun = match has_begun.try_recv() {
+            Ok(begun) => begun?,
+            // The agent may take its time to decide; the stream is open meanwhile.
+            Err(TryRecvError::Empty) if undecided => return Ok(Outcome::Stream(reading.stream_later(has_begun))),
+            Err(TryRecvError::Empty) => has_begun.await.map_err(|_| lost())??,
+            Err(TryRecvError::Closed) => return Err(lost()),
         };
+        return Ok(Outcome::Stream(reading.stream(begun)));
     }
     match has_begun.await.map_err(|_| lost())?? {
         Begun::Message(message) => Ok(Answer::SentMessage(message).into()),
         Begun::Task(_) => {
-            let settled =
-                if configuration.return_immediately { None } else { wait(has_settled, shared.settings.max_wait).await };
+            let settled = if configuration.return_immediately { None } else { wait(has_settled, deadline).await };
             let (snapshot, failure) = match settled {
                 Some(Settled { snapshot, failure }) => (snapshot, failure),
                 None => {
@@ -177,6 +192,14 @@ fn fresh_ids<T>(shared: &Shared<T>, task_id: Option<Arc<str>>, context_id: Optio
     (task_id, context_id)
 }
 
+/// Every reference is a look-up in the store, so there must not be too many.
+fn check_references(message: &Message, limit: usize) -> Result<(), Error> {
+    if message.reference_task_ids.len() <= limit {
+        return Ok(());
+    }
+    Err(Error::invalid_params("message.referenceTaskIds", format!("must be {limit} at most")))
+}
+
 /// The tasks that the message refers to. Those of others look like those that do not exist: they are left out.
 async fn referenced<T: TaskStore>(
     shared: &Shared<T>,
@@ -203,9 +226,9 @@ async fn start(mut run: Pin<Box<dyn Future<Output = ()> + Send>>) {
     }
 }
 
-async fn wait(has_settled: oneshot::Receiver<Settled>, limit: Option<std::time::Duration>) -> Option<Settled> {
-    match limit {
-        Some(limit) => tokio::time::timeout(limit, has_settled).await.ok()?.ok(),
+async fn wait(has_settled: oneshot::Receiver<Settled>, deadline: Option<Instant>) -> Option<Settled> {
+    match deadline {
+        Some(deadline) => timeout_at(deadline, has_settled).await.ok()?.ok(),
         None => has_settled.await.ok(),
     }
 }
@@ -236,7 +259,8 @@ impl<T: TaskStore> Reading<T> {
             }
             None => (0, None),
         };
-        Cursor { store: shared.store, owner, task_id, after, head, close_on, first_event }.into_stream()
+        Cursor { store: shared.store, owner, task_id, after, opened_at: after, head, close_on, first_event }
+            .into_stream()
     }
 
     /// A stream that is open before it is known what it will show.
@@ -253,14 +277,17 @@ impl<T: TaskStore> Reading<T> {
     }
 }
 
-/// A task's new results as one message: files first, then what else the agent said (row B059).
+/// A task's new results as one message: files first, then what else the agent said (row B059), and last what it says of
+/// a state that is not the end of good work: a question, a reason.
 fn as_message(task: &Task, before: Option<&Snapshot>) -> Message {
     let old = before.map_or(0, |before| before.task.artifacts.len());
     let parts = || task.artifacts.iter().skip(old).flat_map(|artifact| &artifact.parts);
     let files = parts().filter(|part| part.is_file());
     let mut all: Vec<Part> = files.chain(parts().filter(|part| !part.is_file())).cloned().collect();
-    if all.is_empty() {
-        all = task.status.message.as_ref().map(|message| message.parts.clone()).unwrap_or_default();
+    if let Some(message) = &task.status.message
+        && (all.is_empty() || task.status.state != TaskState::Completed)
+    {
+        all.extend(message.parts.iter().cloned());
     }
     if all.is_empty() {
         all.push(Part::text(""));

@@ -49,6 +49,16 @@ impl<S, F> Source<S, F> {
     pub(super) fn new(inner: S, request: Request<Message>) -> Self {
         Self::Waiting { inner, request }
     }
+
+    /// True if the agent was not ready yet, so that it knows nothing of the message.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, Self::Waiting { .. })
+    }
+
+    /// Drops the agent. If it panics at that, this is as little a matter of the caller's as any other panic of it.
+    pub(super) fn close(mut self: Pin<&mut Self>) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.set(Self::Ended)));
+    }
 }
 
 impl<S> Source<S, S::Future>
@@ -63,7 +73,7 @@ where
             Ok(step) => step,
             Err(panic) => {
                 // What panicked once may do so again when it is dropped.
-                let _ = catch_unwind(AssertUnwindSafe(|| self.set(Self::Ended)));
+                self.close();
                 Poll::Ready(Step::Failed(Error::internal(Panicked::new(&*panic))))
             }
         }

@@ -54,6 +54,8 @@ pub(super) struct Cursor<T> {
     pub(super) task_id: Arc<str>,
     /// The number of the last entry that the reader has.
     pub(super) after: u64,
+    /// The number of the last entry when the stream was opened: what happened before ends no stream.
+    pub(super) opened_at: u64,
     /// What to say before the log's own entries.
     pub(super) head: Option<StreamEvent>,
     pub(super) close_on: CloseOn,
@@ -94,7 +96,8 @@ impl<T: TaskStore> Reader<T> {
             };
             self.cursor.after = entry.number();
             if let Some(state) = entry.event().state() {
-                self.ended = state.is_terminal() || (self.closes(state) && self.is_last().await);
+                let is_new = entry.number() > self.cursor.opened_at;
+                self.ended = state.is_terminal() || (is_new && self.closes(state) && self.is_last().await);
             }
             if let Some(event) = self.shown(entry) {
                 return Some(Ok(event));
@@ -124,7 +127,7 @@ impl<T: TaskStore> Reader<T> {
         }
     }
 
-    /// An interruption that lies in the past, as a replay shows it, closes nothing.
+    /// A reader that is late does not stop at an interruption that is over.
     async fn is_last(&mut self) -> bool {
         self.entries.is_empty() && self.fill(false).await.is_ok() && self.entries.is_empty()
     }

@@ -54,6 +54,9 @@ pub(super) async fn subscribe<T: TaskStore>(
         // was at the cursor: one as of now would show the same pieces twice.
         Some(0) => (0, None),
         Some(after) if from_start => (after, None),
+        Some(after) if after == snapshot.revision => {
+            (after, Some(StreamEvent::Snapshot(TaskView::new(snapshot.task), after)))
+        }
         Some(after) => {
             let task = task_at(&store, &owner, &id, after).await?;
             (after, Some(StreamEvent::Snapshot(TaskView::new(task), after)))
@@ -66,7 +69,8 @@ pub(super) async fn subscribe<T: TaskStore>(
     };
     let first = first.filter(|_| settings.first_event != FirstEvent::StatusOnly);
     let (close_on, first_event) = (settings.close_on, settings.first_event);
-    let cursor = Cursor { store, owner, task_id: id, after, head: first, close_on, first_event };
+    let opened_at = snapshot.revision;
+    let cursor = Cursor { store, owner, task_id: id, after, opened_at, head: first, close_on, first_event };
     Ok(Outcome::Stream(cursor.into_stream()))
 }
 

@@ -23,6 +23,7 @@ pin_project! {
         grace: Duration,
         began: Instant,
         heard: Instant,
+        has_spoken: bool,
         canceled_at: Option<Instant>,
         #[pin]
         cancel: Option<WaitForCancellationFutureOwned>,
@@ -65,19 +66,23 @@ impl Watch {
             grace: settings.cancel_grace,
             began: now,
             heard: now,
+            has_spoken: false,
             canceled_at: None,
             cancel: None,
             sleep: None,
         }
     }
 
-    /// The agent has said something.
+    /// The agent has said something, or may be silent for longer. The clock is read when it next falls silent.
     pub(super) fn heard(self: Pin<&mut Self>) {
-        *self.project().heard = Instant::now();
+        *self.project().has_spoken = true;
     }
 
     pub(super) fn poll_alarm(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
         let mut this = self.as_mut().project();
+        if std::mem::take(this.has_spoken) {
+            *this.heard = Instant::now();
+        }
         if this.canceled_at.is_none() {
             if this.cancel.is_none() {
                 this.cancel.set(Some(this.cancellation.canceled_future()));
@@ -91,9 +96,9 @@ impl Watch {
         loop {
             let this = self.as_mut().project();
             let deadlines = [
-                this.canceled_at.map(|at| (at + *this.grace, Alarm::GraceOver)),
-                this.run_timeout.map(|timeout| (*this.began + timeout, Alarm::RunTimeout)),
-                this.idle_timeout.map(|timeout| (*this.heard + timeout, Alarm::IdleTimeout)),
+                later(*this.canceled_at, Some(*this.grace), Alarm::GraceOver),
+                later(Some(*this.began), *this.run_timeout, Alarm::RunTimeout),
+                later(Some(*this.heard), *this.idle_timeout, Alarm::IdleTimeout),
             ];
             let Some((deadline, alarm)) = deadlines.into_iter().flatten().min_by_key(|(deadline, _)| *deadline) else {
                 return Poll::Pending;
@@ -116,4 +121,9 @@ impl Watch {
             }
         }
     }
+}
+
+/// A time beyond what the clock can count never comes.
+fn later(from: Option<Instant>, wait: Option<Duration>, alarm: Alarm) -> Option<(Instant, Alarm)> {
+    Some((from?.checked_add(wait?)?, alarm))
 }

@@ -88,7 +88,7 @@ async fn b097_f53_silence_is_broken_every_15_seconds() {
     next(&mut body).await;
     let mut silence = Instant::now();
     for _ in 0..3 {
-        assert_eq!(next(&mut body).await.unwrap(), ": ping\n\n");
+        assert_eq!(next(&mut body).await.unwrap(), ": ping\n");
         assert_eq!(silence.elapsed().as_secs(), 15);
         silence = Instant::now();
     }
@@ -104,7 +104,7 @@ async fn b097_an_event_puts_the_ping_off() {
     sender.send(event(1)).unwrap();
     assert_eq!(next(&mut body).await.unwrap(), "id: 1\ndata: 1\n\n");
     let silence = Instant::now();
-    assert_eq!(next(&mut body).await.unwrap(), ": ping\n\n");
+    assert_eq!(next(&mut body).await.unwrap(), ": ping\n");
     assert_eq!(silence.elapsed().as_secs(), 10);
 }
 

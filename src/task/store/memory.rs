@@ -1,6 +1,6 @@
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -24,7 +24,7 @@ use crate::{
 /// stay. Clones share the same tasks.
 #[derive(Clone, Debug)]
 pub struct MemoryTaskStore {
-    catalog: Arc<Mutex<Catalog<Record>>>,
+    catalog: Arc<RwLock<Catalog<Record>>>,
     max_finished: usize,
     max_age: Duration,
 }
@@ -58,6 +58,8 @@ impl MemoryTaskStore {
     }
 
     /// How many finished tasks are kept. Default: 100,000, a few hundred megabytes of ordinary answers.
+    ///
+    /// Keep more than there are streams open: one that is still behind when its task goes ends with an error.
     #[must_use]
     pub fn max_finished(mut self, tasks: usize) -> Self {
         self.max_finished = tasks;
@@ -83,8 +85,12 @@ impl MemoryTaskStore {
         self.len() == 0
     }
 
-    fn catalog(&self) -> MutexGuard<'_, Catalog<Record>> {
-        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+    fn catalog(&self) -> RwLockReadGuard<'_, Catalog<Record>> {
+        self.catalog.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn catalog_mut(&self) -> RwLockWriteGuard<'_, Catalog<Record>> {
+        self.catalog.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn record(&self, owner: &Owner, id: &str) -> Result<Arc<Record>, StoreError> {
@@ -105,8 +111,13 @@ impl MemoryTaskStore {
 
     /// Notes that a task moved or ended, and lets go of finished tasks that are too many or too old.
     fn reindex(&self, owner: &Owner, task: &Task, old: Key, new: Key) {
-        let mut catalog = self.catalog();
+        let mut catalog = self.catalog_mut();
         catalog.reposition(owner, task, old, new);
+        self.retain(catalog);
+    }
+
+    /// Lets go of finished tasks that are too many or too old, and tells those who wait for them.
+    fn retain(&self, mut catalog: RwLockWriteGuard<'_, Catalog<Record>>) {
         let dropped = catalog.retain(self.max_finished, self.oldest());
         drop(catalog);
         for record in dropped {
@@ -144,7 +155,7 @@ fn status_time(task: &Task) -> Timestamp {
 
 impl TaskStore for MemoryTaskStore {
     async fn create(&self, owner: &Owner, task: Arc<Task>) -> Result<Snapshot, StoreError> {
-        let mut catalog = self.catalog();
+        let mut catalog = self.catalog_mut();
         let key = catalog.next_key(status_time(&task));
         let log = vec![LogEntry::new(1, Event::Task(Arc::clone(&task)))];
         let snapshot = Snapshot::new(Arc::clone(&task), 1);
@@ -154,7 +165,13 @@ impl TaskStore for MemoryTaskStore {
             grown: Notify::new(),
             gone: AtomicBool::new(false),
         });
-        if catalog.insert(owner, &task, key, record) { Ok(snapshot) } else { Err(StoreError::Conflict) }
+        if !catalog.insert(owner, &task, key, record) {
+            return Err(StoreError::Conflict);
+        }
+        if task.status.state.is_terminal() {
+            self.retain(catalog);
+        }
+        Ok(snapshot)
     }
 
     async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {
@@ -225,14 +242,12 @@ impl TaskStore for MemoryTaskStore {
             Some(token) => Some(Key::from_token(token).ok_or(StoreError::BadToken)?),
             None => None,
         };
-        let dropped = self.catalog().retain(self.max_finished, self.oldest());
-        for record in dropped {
-            record.gone.store(true, Ordering::Release);
-            record.grown.notify_waiters();
-        }
+        self.retain(self.catalog_mut());
         let found = self.catalog().list(owner, query, before);
-        // The task is read outside the catalog's lock, so that a long page holds nobody up.
-        let tasks = found.records.iter().map(|record| Arc::clone(&record.lock().task)).collect();
+        // The task is read outside the catalog's lock, so that a long page holds nobody up; one that has moved on
+        // meanwhile is left out.
+        let tasks = found.records.iter().map(|record| Arc::clone(&record.lock().task));
+        let tasks = tasks.filter(|task| query.status.is_none_or(|state| task.status.state == state)).collect();
         Ok(StoredPage { tasks, next_page_token: found.next.map(Key::to_token), total_size: found.total })
     }
 }

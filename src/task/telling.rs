@@ -1,0 +1,279 @@
+//! The second half of a run: there is a task, and the agent's words go into its log.
+
+use std::{
+    fmt::Write as _,
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use http::Request;
+use tokio::sync::oneshot;
+use tower_service::Service;
+
+use super::{
+    CancelMode, Snapshot, StoreError, TaskStore,
+    narrator::{Flow, Narrator},
+    next::{BATCH, Next, poll_next, wind_down},
+    run::Settled,
+    runs::RunSlot,
+    service::Shared,
+    source::{Source, Step},
+    watch::{Alarm, Watch},
+};
+use crate::{
+    agent::{Cancellation, IntoReply},
+    error::{BoxError, Error, ErrorKind},
+    owner::Owner,
+    types::{Event, Message, StateKind, TaskState, TaskStatus, TaskStatusUpdateEvent},
+};
+
+/// How often a run tries to note its failure when the store does not answer, and how long it waits first; each further
+/// wait is twice as long.
+const LAST_WORDS: (u32, Duration) = (6, Duration::from_millis(50));
+
+/// A run whose task there is.
+pub(super) struct Telling<T> {
+    pub(super) shared: Shared<T>,
+    pub(super) owner: Owner,
+    pub(super) task_id: Arc<str>,
+    pub(super) context_id: Arc<str>,
+    pub(super) narrator: Narrator,
+    pub(super) revision: u64,
+    pub(super) flow: Flow,
+    pub(super) failure: Option<Error>,
+    pub(super) cancellation: Cancellation,
+    pub(super) canceled: bool,
+    /// True if the log says that the task waits for something.
+    pub(super) interrupted: bool,
+    pub(super) slot: Option<RunSlot>,
+    pub(super) settled: Option<oneshot::Sender<Settled>>,
+}
+
+impl<T: TaskStore> Telling<T> {
+    pub(super) async fn tell<S>(
+        mut self,
+        mut source: Pin<&mut Source<S, S::Future>>,
+        mut watch: Pin<&mut Watch>,
+        mut batch: Vec<Event>,
+    ) where
+        S: Service<Request<Message>>,
+        S::Response: IntoReply,
+        S::Error: Into<BoxError>,
+    {
+        loop {
+            if batch.is_empty() && self.flow != Flow::Ends && !self.is_stopped() {
+                let next = poll_fn(|cx| poll_next(source.as_mut(), watch.as_mut(), cx)).await;
+                self.hear(next, watch.as_mut(), &mut batch);
+            }
+            poll_fn(|cx| {
+                self.gather(source.as_mut(), watch.as_mut(), &mut batch, cx);
+                Poll::Ready(())
+            })
+            .await;
+            if self.is_stopped() {
+                self.close_log(batch).await;
+                // The agent has its grace to put things away.
+                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
+                return;
+            }
+            let full = batch.len() >= BATCH;
+            if !batch.is_empty() && !self.append(source.as_mut(), watch.as_mut(), &mut batch).await {
+                return;
+            }
+            if self.flow == Flow::Ends && batch.is_empty() {
+                return;
+            }
+            if full {
+                // An agent that is never silent has no leave to go on for ever.
+                let alarm = poll_fn(|cx| Poll::Ready(watch.as_mut().poll_alarm(cx))).await;
+                if let (Poll::Ready(alarm), Flow::Goes) = (alarm, self.flow) {
+                    self.hear(Next::Alarm(alarm), watch.as_mut(), &mut batch);
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    /// Takes all that the agent has to say just now.
+    fn gather<S>(
+        &mut self,
+        mut source: Pin<&mut Source<S, S::Future>>,
+        mut watch: Pin<&mut Watch>,
+        batch: &mut Vec<Event>,
+        cx: &mut Context<'_>,
+    ) where
+        S: Service<Request<Message>>,
+        S::Response: IntoReply,
+        S::Error: Into<BoxError>,
+    {
+        while self.flow != Flow::Ends && !self.is_stopped() && batch.len() < BATCH {
+            match poll_next(source.as_mut(), watch.as_mut(), cx) {
+                Poll::Ready(next) => self.hear(next, watch.as_mut(), batch),
+                Poll::Pending => break,
+            }
+        }
+    }
+
+    /// True if a cancel has taken effect, so that nothing the agent still says counts.
+    fn is_stopped(&self) -> bool {
+        self.canceled && self.flow != Flow::Ends && self.shared.settings.cancel == CancelMode::Final
+    }
+
+    pub(super) fn hear(&mut self, next: Next, watch: Pin<&mut Watch>, batch: &mut Vec<Event>) {
+        self.flow = match next {
+            Next::Step(Step::Called) => {
+                self.narrator.works(batch);
+                Flow::Goes
+            }
+            Next::Step(Step::Update(_)) if self.revision + batch.len() as u64 >= self.shared.settings.max_events => {
+                let error = Error::new(ErrorKind::Internal).with_detail("the agent said more than it may");
+                self.fail(error, batch)
+            }
+            Next::Step(Step::Update(update)) => self.narrator.tell(update, batch),
+            Next::Step(Step::End) => {
+                self.narrator.ends(batch);
+                Flow::Ends
+            }
+            // What an agent does to stop is no failure. It may hear of the cancel before the watch is asked.
+            Next::Step(Step::Failed(_)) if self.cancellation.is_canceled() => {
+                self.narrator.stops(batch);
+                Flow::Ends
+            }
+            Next::Step(Step::Failed(error)) => self.fail(error, batch),
+            Next::Alarm(Alarm::Canceled) => {
+                self.canceled = true;
+                self.flow
+            }
+            Next::Alarm(Alarm::GraceOver) => {
+                self.narrator.stops(batch);
+                Flow::Ends
+            }
+            // An authorization takes the time that somebody takes to give it.
+            Next::Alarm(Alarm::IdleTimeout) if self.narrator.state() == TaskState::AuthRequired => {
+                watch.heard();
+                self.flow
+            }
+            Next::Alarm(alarm) => {
+                let error = Error::new(ErrorKind::Internal).with_detail(alarm.to_string());
+                self.fail(error, batch)
+            }
+        };
+    }
+
+    fn fail(&mut self, error: Error, batch: &mut Vec<Event>) -> Flow {
+        log_failure(&self.task_id, &error);
+        self.narrator.fails(&error, batch);
+        self.failure = Some(error);
+        Flow::Ends
+    }
+
+    /// Appends the batch. While the store writes, the next batch gathers in its place. False if the run is over.
+    async fn append<S>(
+        &mut self,
+        mut source: Pin<&mut Source<S, S::Future>>,
+        mut watch: Pin<&mut Watch>,
+        batch: &mut Vec<Event>,
+    ) -> bool
+    where
+        S: Service<Request<Message>>,
+        S::Response: IntoReply,
+        S::Error: Into<BoxError>,
+    {
+        let ends = self.flow == Flow::Ends;
+        if ends && !self.interrupted {
+            // Before the caller can see that the task waits for it, so that its next message finds the place free.
+            // Until then the state of the task keeps other messages out.
+            self.slot = None;
+        }
+        let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
+        let mut write = pin!(store.append(&owner, &task_id, self.revision, std::mem::take(batch)));
+        // What is gathered meanwhile counts from here on, so the limit on events is a batch or two late at worst.
+        let result = poll_fn(|cx| match write.as_mut().poll(cx) {
+            Poll::Pending => {
+                self.gather(source.as_mut(), watch.as_mut(), batch, cx);
+                Poll::Pending
+            }
+            ready => ready,
+        })
+        .await;
+        match result {
+            Ok(snapshot) => {
+                self.revision = snapshot.revision;
+                self.interrupted = snapshot.task.status.state.is_interrupted();
+                if snapshot.task.status.state.kind() != StateKind::Active {
+                    let failure = if ends { self.failure.take() } else { None };
+                    self.settle(snapshot, failure);
+                }
+                true
+            }
+            // A cancel was faster, or the task is gone: there is nobody to tell anything.
+            Err(StoreError::Terminal | StoreError::Conflict | StoreError::NotFound | StoreError::BadToken) => {
+                self.settled = None;
+                self.cancellation.cancel();
+                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
+                false
+            }
+            Err(error @ StoreError::Unavailable(_)) => {
+                self.cancellation.cancel();
+                source.close();
+                self.last_words(error).await;
+                false
+            }
+        }
+    }
+
+    /// Ends the log after a cancel. Whoever canceled has done so already, unless it was the agent itself, or the run
+    /// was so busy that a cancel could not get in between.
+    async fn close_log(&mut self, mut batch: Vec<Event>) {
+        self.narrator.stops(&mut batch);
+        match self.shared.store.append(&self.owner, &self.task_id, self.revision, batch).await {
+            Ok(snapshot) => self.settle(snapshot, None),
+            Err(error @ StoreError::Unavailable(_)) => self.last_words(error).await,
+            Err(_) => self.settled = None,
+        }
+    }
+
+    fn settle(&mut self, snapshot: Snapshot, failure: Option<Error>) {
+        if let Some(settled) = self.settled.take() {
+            let _ = settled.send(Settled { snapshot, failure });
+        }
+    }
+
+    /// The store has lost what the agent said. The task must not stay at work for ever, so this tries to fail it.
+    async fn last_words(&mut self, error: StoreError) {
+        let error = Error::internal(error);
+        log_failure(&self.task_id, &error);
+        let (tries, mut wait) = LAST_WORDS;
+        for _ in 0..tries {
+            tokio::time::sleep(wait).await;
+            wait *= 2;
+            let Ok(snapshot) = self.shared.store.get(&self.owner, &self.task_id).await else { continue };
+            if snapshot.task.status.state.is_terminal() {
+                return;
+            }
+            let ids = (Arc::clone(&self.task_id), Arc::clone(&self.context_id));
+            let mut status = TaskStatus::new(TaskState::Failed);
+            status.message = Some(Arc::new(Message::agent(error.message().into_owned())));
+            let event = Event::StatusUpdate(TaskStatusUpdateEvent::new(ids.0, ids.1, status));
+            let revision = snapshot.revision;
+            drop(snapshot);
+            if let Ok(snapshot) = self.shared.store.append(&self.owner, &self.task_id, revision, vec![event]).await {
+                return self.settle(snapshot, Some(error));
+            }
+        }
+    }
+}
+
+/// The one place where the cause of a failure is told: the log.
+fn log_failure(task_id: &str, error: &Error) {
+    let mut causes = String::new();
+    let mut cause = std::error::Error::source(error);
+    while let Some(current) = cause {
+        let _ = write!(causes, "{}{current}", if causes.is_empty() { "" } else { ": " });
+        cause = current.source();
+    }
+    tracing::error!(task_id, code = error.code(), message = %error, cause = causes, "the run of a task failed");
+}
