@@ -131,6 +131,7 @@ impl<T: TaskStore> Run<T> {
             cancellation: self.cancellation,
             canceled: false,
             interrupted: false,
+            silent: false,
             slot: Some(self.slot),
             settled: Some(self.settled),
         };
