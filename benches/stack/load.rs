@@ -117,7 +117,7 @@ impl Connection {
         while requests < most && Instant::now() < until {
             let request = &work.requests[self.next % work.requests.len()];
             self.next += 1;
-            let sampled = self.exchanges % SAMPLE_EVERY == 0;
+            let sampled = self.exchanges.is_multiple_of(SAMPLE_EVERY);
             self.exchanges += 1;
             let (status, length) = self.exchange(request, sampled).await?;
             if status != work.status || (sampled && !self.sample_fits(&work)) {
