@@ -1,9 +1,6 @@
 //! Rows that ask what becomes of time and memory when there is more of everything. They need no sockets.
 
-use std::{
-    io,
-    time::{Duration, Instant},
-};
+use std::{io, time::Instant};
 
 use a2a_layers::server::A2aService;
 use bytes::Bytes;
@@ -95,13 +92,13 @@ pub(crate) fn history(plan: &Plan, runtime: &Runtime) -> io::Result<Vec<Line>> {
     let mut said = 1;
     let mut reach = |messages: usize| {
         // The last tenth is timed. Both what the caller and what the agent says is a message.
-        let mut took = Duration::ZERO;
+        let mut took = Vec::new();
         let last = messages / 10;
         while said * 2 < messages {
             let began = Instant::now();
             let answer = runtime.block_on(ask(&service, more.clone()));
             if said * 2 >= messages - last {
-                took += began.elapsed();
+                took.push(began.elapsed().as_secs_f64());
             }
             debug_assert!(String::from_utf8_lossy(&answer).contains("INPUT_REQUIRED"));
             said += 1;
@@ -113,7 +110,7 @@ pub(crate) fn history(plan: &Plan, runtime: &Runtime) -> io::Result<Vec<Line>> {
             read.push(began.elapsed().as_secs_f64() / messages as f64);
             assert!(task.len() > messages / 2 * calls::WORDS.len(), "a whole task");
         }
-        (took.as_secs_f64() / (last / 2) as f64, median(&read))
+        (median(&took), median(&read))
     };
     let (few_took, many_took) = (reach(few), reach(many));
     let words = format!("history of {} messages to {}", short(many as f64), short(few as f64));
@@ -148,13 +145,15 @@ pub(crate) fn list(plan: &Plan, runtime: &Runtime) -> io::Result<Vec<Line>> {
     };
     let (small, large) = (walk(few), walk(many));
     let of = short(many as f64);
+    // Where there are many tasks, they are no longer in the processor's caches: that is shown, and proves nothing.
+    let first = ratio(
+        &format!("first pages of {of} tasks to those of {}", short(few as f64)),
+        small.0,
+        large.0,
+        "a page of 100",
+    );
     Ok(vec![
         ratio(&format!("last pages of {of} tasks to the first"), large.0, large.1, "a page of 100"),
-        ratio(
-            &format!("first pages of {of} tasks to those of {}", short(few as f64)),
-            small.0,
-            large.0,
-            "a page of 100",
-        ),
+        Line { reach: Reach::Shown, ..first },
     ])
 }
