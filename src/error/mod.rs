@@ -193,7 +193,11 @@ impl fmt::Debug for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message())
+        match (&self.0.detail, self.0.kind) {
+            (None, kind) => f.write_str(kind.message()),
+            (Some(detail), ErrorKind::Custom) => f.write_str(detail),
+            (Some(detail), kind) => write!(f, "{}: {detail}", kind.message()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! response header of the request's version; the rest is ignored. A request that does not activate what the agent
 //! requires is refused with `ExtensionSupportRequired`, whatever the operation (spec 1.0 §3.3.4).
 //!
-//! Leave it out if the agent supports no extensions. What an extension does is the business of the agent or of a layer
+//! Leave it out if the agent supports no extensions; with none to support it puts nothing into a request. What an extension does is the business of the agent or of a layer
 //! of your own further in.
 //!
 //! ```

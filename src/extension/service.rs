@@ -1,4 +1,7 @@
-use std::task::{Context, Poll};
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use http::{HeaderMap, Request, Response};
 use tower_service::Service;
@@ -6,6 +9,7 @@ use tower_service::Service;
 use super::{
     ActivatedExtensions, ExtensionLayer, ResponseFuture,
     activated::{header_of, requested},
+    layer::Supported,
 };
 use crate::{
     error::{BoxError, Error, ErrorKind, find_error},
@@ -26,26 +30,30 @@ impl<S> Extension<S> {
     }
 
     fn activate(&self, headers: &HeaderMap) -> Result<ActivatedExtensions, Error> {
-        let is_requested = |uri: &str| requested(headers).any(|requested| requested == uri.as_bytes());
+        let is_requested =
+            |extension: &&Supported| requested(headers).any(|requested| requested == extension.uri.as_bytes());
         let supported = &*self.config.supported;
-        let activated: Vec<bool> = supported.iter().map(|extension| is_requested(&extension.uri)).collect();
-        let with = |wanted: bool| {
-            let pairs = supported.iter().zip(&activated).filter(move |(_, activated)| **activated == wanted);
-            pairs.map(|(extension, _)| extension)
-        };
-        let missing: Vec<&str> =
-            with(false).filter(|extension| extension.required).map(|missing| &*missing.uri).collect();
-        match missing.first() {
-            None => Ok(ActivatedExtensions::new(with(true).map(|extension| extension.uri.clone()))),
-            Some(first) => {
-                let all = missing.join(", ");
-                Err(Error::new(ErrorKind::ExtensionSupportRequired)
-                    .with_detail(format!("name {all} in the A2A-Extensions header"))
-                    .with_info("uri", *first)
-                    .with_info("requiredExtensions", all))
-            }
+        if supported.iter().any(|extension| extension.required && !is_requested(&extension)) {
+            return Err(missing(supported.iter().filter(|extension| extension.required && !is_requested(extension))));
         }
+        let mut activated =
+            supported.iter().filter(is_requested).map(|extension| Arc::clone(&extension.uri)).peekable();
+        // Most callers name none, and then there is one empty list for all of them.
+        Ok(if activated.peek().is_none() {
+            ActivatedExtensions::default()
+        } else {
+            ActivatedExtensions::new(activated)
+        })
     }
+}
+
+fn missing<'a>(extensions: impl Iterator<Item = &'a Supported>) -> Error {
+    let uris: Vec<&str> = extensions.map(|extension| &*extension.uri).collect();
+    let all = uris.join(", ");
+    Error::new(ErrorKind::ExtensionSupportRequired)
+        .with_detail(format!("name {all} in the A2A-Extensions header"))
+        .with_info("uri", uris.first().copied().unwrap_or_default())
+        .with_info("requiredExtensions", all)
 }
 
 impl<S, T> Service<Request<Operation>> for Extension<S>
@@ -62,6 +70,11 @@ where
     }
 
     fn call(&mut self, mut request: Request<Operation>) -> Self::Future {
+        if self.config.supported.is_empty() {
+            // Saves the map that a request's extensions are, of which there is none before the first is put there.
+            request.extensions_mut().remove::<ActivatedExtensions>();
+            return ResponseFuture::inner(self.inner.call(request), None);
+        }
         match self.activate(request.headers()) {
             Err(error) => ResponseFuture::refused(error),
             Ok(activated) => {

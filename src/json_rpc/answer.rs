@@ -2,60 +2,76 @@
 
 use std::fmt::{self, Write as _};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 
 use crate::error::{Error, ErrorKind};
 
-const VERSION_AND_ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
-const RESULT: &[u8] = br#","result":"#;
-const ERROR: &[u8] = br#","error":"#;
+const VERSION_AND_ID: &str = r#"{"jsonrpc":"2.0","id":"#;
+const RESULT: &str = r#","result":"#;
+const ERROR: &str = r#","error":"#;
 
 /// The id of a request that has none, or none that can be read.
 pub(super) const NO_ID: &[u8] = b"null";
 
-/// What stands before each result of one request. It holds a copy of the id, so that a long stream does not keep the
-/// whole request in memory.
+/// How long an id may be that is kept in place: a UUID in quotes, and some.
+const SHORT: usize = 47;
+
+/// The id of a request, as it came. It is a copy, so that a long stream does not keep the whole request in memory, and
+/// almost always one that needs no memory of its own.
 #[derive(Clone, Debug)]
-pub(super) struct Head(Bytes);
+pub(super) enum Id {
+    Short(u8, [u8; SHORT]),
+    Long(Box<[u8]>),
+}
 
-impl Head {
+impl Id {
     pub(super) fn new(id: &[u8]) -> Self {
-        Self(Bytes::from([VERSION_AND_ID, id, RESULT].concat()))
+        let mut short = [0; SHORT];
+        match (short.get_mut(..id.len()), u8::try_from(id.len())) {
+            (Some(room), Ok(length)) => {
+                room.copy_from_slice(id);
+                Self::Short(length, short)
+            }
+            _ => Self::Long(id.into()),
+        }
     }
 
-    /// The text before the result.
-    pub(super) fn text(&self) -> &Bytes {
-        &self.0
+    pub(super) fn text(&self) -> &[u8] {
+        match self {
+            Self::Short(length, id) => &id[..usize::from(*length)],
+            Self::Long(id) => id,
+        }
     }
 
-    /// The id as it came.
-    pub(super) fn id(&self) -> &[u8] {
-        &self.0[VERSION_AND_ID.len()..self.0.len() - RESULT.len()]
+    /// What stands before each result of the request.
+    pub(super) fn head(&self) -> Bytes {
+        Bytes::from([VERSION_AND_ID.as_bytes(), self.text(), RESULT.as_bytes()].concat())
     }
 
     /// The envelope round one result.
     pub(super) fn enclose(&self, result: &[u8]) -> Bytes {
-        let mut document = BytesMut::with_capacity(self.0.len() + result.len() + 1);
-        document.extend_from_slice(&self.0);
-        document.extend_from_slice(result);
-        document.extend_from_slice(b"}");
-        document.freeze()
+        Bytes::from([VERSION_AND_ID.as_bytes(), self.text(), RESULT.as_bytes(), result, b"}"].concat())
     }
 }
 
-/// The envelope of an error.
+/// The envelope of an error, written in one go.
 pub(super) fn error_document(id: &[u8], error: &Error) -> Bytes {
-    let message = error.message();
     let data = error.data().map_or("", |data| data.get());
-    let mut text = String::with_capacity(96 + id.len() + message.len() + data.len());
+    let mut text = String::with_capacity(192 + id.len() + data.len());
+    text.push_str(VERSION_AND_ID);
+    text.push_str(std::str::from_utf8(id).unwrap_or("null"));
+    text.push_str(ERROR);
     // Writing into a string cannot fail.
-    let _ = write!(text, r#"{{"code":{},"message":{}"#, error.code(), JsonText(&message));
+    let _ = write!(text, r#"{{"code":{},"message":""#, error.code());
+    let _ = write!(Escaped(&mut text), "{error}");
+    text.push('"');
     if !data.is_empty() {
-        let _ = write!(text, r#","data":{data}"#);
+        text.push_str(r#","data":"#);
+        text.push_str(data);
     }
     text.push_str("}}");
-    Bytes::from([VERSION_AND_ID, id, ERROR, text.as_bytes()].concat())
+    text.into()
 }
 
 /// The answer that carries an error, with HTTP 200: the protocol's errors are no errors of HTTP.
@@ -98,22 +114,26 @@ impl fmt::Display for Causes<'_> {
     }
 }
 
-/// A text as a JSON string.
-struct JsonText<'a>(&'a str);
+/// Writes text as it stands inside a JSON string.
+struct Escaped<'a>(&'a mut String);
 
-impl fmt::Display for JsonText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for character in self.0.chars() {
-            match character {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '\n' => f.write_str("\\n")?,
-                control if control.is_control() => write!(f, "\\u{:04x}", u32::from(control))?,
-                other => f.write_char(other)?,
+impl fmt::Write for Escaped<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut rest = text;
+        while let Some(at) = rest.find(|character: char| matches!(character, '"' | '\\') || character.is_control()) {
+            let (plain, special) = rest.split_at(at);
+            self.0.push_str(plain);
+            let mut characters = special.chars();
+            match characters.next() {
+                Some('\n') => self.0.push_str("\\n"),
+                Some(quoted @ ('"' | '\\')) => self.0.extend(['\\', quoted]),
+                Some(control) => write!(self.0, "\\u{:04x}", u32::from(control))?,
+                None => {}
             }
+            rest = characters.as_str();
         }
-        f.write_char('"')
+        self.0.push_str(rest);
+        Ok(())
     }
 }
 
@@ -125,11 +145,14 @@ mod tests {
     use crate::types::Json;
 
     #[test]
-    fn the_head_knows_its_id() {
-        for id in ["1", "\"a\"", "123456789012345678901234567890", "\"\""] {
-            let head = Head::new(id.as_bytes());
-            assert_eq!(head.id(), id.as_bytes());
-            assert_eq!(head.enclose(b"{}"), format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+    fn an_id_of_any_length_stays_as_it_came() {
+        for length in 0..100 {
+            let text = format!("\"{}\"", "x".repeat(length));
+            let id = Id::new(text.as_bytes());
+            assert_eq!(id.text(), text.as_bytes());
+            assert_eq!(matches!(id, Id::Short(..)), text.len() <= SHORT);
+            assert_eq!(id.head(), format!(r#"{{"jsonrpc":"2.0","id":{text},"result":"#));
+            assert_eq!(id.enclose(b"{}"), format!(r#"{{"jsonrpc":"2.0","id":{text},"result":{{}}}}"#));
         }
     }
 

@@ -10,7 +10,7 @@ use http::{HeaderValue, Response, header};
 use pin_project_lite::pin_project;
 
 use super::{
-    answer::{Head, error_response, log},
+    answer::{Id, error_response, log},
     stream::Envelopes,
 };
 use crate::{
@@ -31,7 +31,7 @@ pin_project! {
     #[project = StateProj]
     enum State<F> {
         Refused { response: Option<Response<Bytes>> },
-        Calling { #[pin] future: F, head: Head, bare: bool },
+        Calling { #[pin] future: F, id: Id, bare: bool },
     }
 }
 
@@ -40,8 +40,8 @@ impl<F> ResponseFuture<F> {
         Self { state: State::Refused { response: Some(response) } }
     }
 
-    pub(super) fn calling(future: F, head: Head, bare: bool) -> Self {
-        Self { state: State::Calling { future, head, bare } }
+    pub(super) fn calling(future: F, id: Id, bare: bool) -> Self {
+        Self { state: State::Calling { future, id, bare } }
     }
 }
 
@@ -56,12 +56,12 @@ where
         let response = match self.project().state.project() {
             // As with any future, polling on after the answer is the caller's mistake.
             StateProj::Refused { response } => response.take().expect("polled after completion").map(Encoded::Document),
-            StateProj::Calling { future, head, bare } => match ready!(future.poll(cx)) {
-                Ok(response) => enclose(response, head, *bare),
+            StateProj::Calling { future, id, bare } => match ready!(future.poll(cx)) {
+                Ok(response) => enclose(response, id, *bare),
                 Err(error) => {
                     let error = find_error(error.into());
                     log(&error);
-                    error_response(head.id(), &error).map(Encoded::Document)
+                    error_response(id.text(), &error).map(Encoded::Document)
                 }
             },
         };
@@ -69,16 +69,16 @@ where
     }
 }
 
-fn enclose<T>(response: Response<Encoded<T>>, head: &Head, bare: bool) -> Response<Encoded<Envelopes<T>>> {
+fn enclose<T>(response: Response<Encoded<T>>, id: &Id, bare: bool) -> Response<Encoded<Envelopes<T>>> {
     let (mut parts, encoded) = response.into_parts();
     // With the envelope on, a length that was right for the result is wrong.
     parts.headers.remove(header::CONTENT_LENGTH);
     let encoded = match encoded {
         Encoded::Document(result) => {
             parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            Encoded::Document(head.enclose(&result))
+            Encoded::Document(id.enclose(&result))
         }
-        Encoded::Stream(stream) => Encoded::Stream(Envelopes::new(stream, head.clone(), bare)),
+        Encoded::Stream(stream) => Encoded::Stream(Envelopes::new(stream, id.clone(), bare)),
     };
     Response::from_parts(parts, encoded)
 }

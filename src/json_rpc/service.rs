@@ -10,7 +10,7 @@ use tower_service::Service;
 
 use super::{
     JsonRpcLayer, ResponseFuture,
-    answer::{Head, error_response, log},
+    answer::{Id, error_response, log},
     envelope::{self, Envelope},
     stream::Envelopes,
 };
@@ -73,7 +73,7 @@ where
                 Some(error) => ResponseFuture::refused(error_response(&id, error)),
                 None => {
                     let future = self.inner.call(Request::from_parts(parts, call));
-                    ResponseFuture::calling(future, Head::new(&id), self.config.bare_stream_items)
+                    ResponseFuture::calling(future, Id::new(&id), self.config.bare_stream_items)
                 }
             },
         }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use pin_project_lite::pin_project;
 
-use super::answer::{Head, error_document, log};
+use super::answer::{Id, error_document, log};
 use crate::{encoded::Frame, error::Error};
 
 pin_project! {
@@ -18,15 +18,18 @@ pin_project! {
     pub struct Envelopes<T> {
         #[pin]
         stream: T,
-        head: Head,
+        id: Id,
+        // What each envelope begins with.
+        head: Bytes,
         bare: bool,
         done: bool,
     }
 }
 
 impl<T> Envelopes<T> {
-    pub(super) fn new(stream: T, head: Head, bare: bool) -> Self {
-        Self { stream, head, bare, done: false }
+    pub(super) fn new(stream: T, id: Id, bare: bool) -> Self {
+        let head = id.head();
+        Self { stream, id, head, bare, done: false }
     }
 }
 
@@ -43,11 +46,11 @@ where
         }
         Poll::Ready(match ready!(this.stream.poll_next(cx)) {
             Some(Ok(frame)) if *this.bare => Some(frame),
-            Some(Ok(frame)) => Some(frame.enclosed(this.head.text().clone(), Bytes::from_static(b"}"))),
+            Some(Ok(frame)) => Some(frame.enclosed(this.head.clone(), Bytes::from_static(b"}"))),
             Some(Err(error)) => {
                 *this.done = true;
                 log(&error);
-                Some(Frame::new(error_document(this.head.id(), &error)))
+                Some(Frame::new(error_document(this.id.text(), &error)))
             }
             None => {
                 *this.done = true;

@@ -4,7 +4,7 @@ use tower_layer::Layer;
 
 use super::{
     MediaType,
-    mode::{covers, stated},
+    mode::{Mode, stated},
 };
 use crate::{
     error::{Error, ErrorKind},
@@ -20,13 +20,17 @@ const SHOWN: usize = 255;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct MediaTypeLayer {
-    modes: Arc<[String]>,
+    modes: Arc<[Mode<Box<str>>]>,
+    /// As they were given, for whoever states another.
+    listed: Arc<str>,
 }
 
 impl MediaTypeLayer {
     /// Takes these media types.
     pub fn new<M: Into<String>>(modes: impl IntoIterator<Item = M>) -> Self {
-        Self { modes: modes.into_iter().map(Into::into).collect() }
+        let given: Vec<String> = modes.into_iter().map(Into::into).collect();
+        let modes = given.iter().map(|mode| Mode::read(mode).to_owned()).collect();
+        Self { modes, listed: given.join(", ").into() }
     }
 
     /// Takes the default input modes of this card and those of its skills.
@@ -46,7 +50,7 @@ impl MediaTypeLayer {
         };
         let stated = send.message.parts.iter().enumerate().filter_map(|(at, part)| Some((at, stated(part)?)));
         for (at, media_type) in stated {
-            if !self.modes.iter().any(|mode| covers(mode, media_type)) {
+            if !self.modes.iter().any(|mode| mode.covers(media_type)) {
                 return Err(self.refusal(at, media_type));
             }
         }
@@ -56,9 +60,9 @@ impl MediaTypeLayer {
     fn refusal(&self, at: usize, media_type: &str) -> Error {
         let shown: String = media_type.chars().take(SHOWN).collect();
         Error::new(ErrorKind::ContentTypeNotSupported)
-            .with_detail(format!("message.parts[{at}] is {shown}, the agent takes {}", self.modes.join(", ")))
+            .with_detail(format!("message.parts[{at}] is {shown}, the agent takes {}", self.listed))
             .with_info("mediaType", shown)
-            .with_info("supportedMediaTypes", self.modes.join(", "))
+            .with_info("supportedMediaTypes", &*self.listed)
     }
 }
 

@@ -10,17 +10,47 @@ pub(super) fn stated(part: &Part) -> Option<&str> {
     part.media_type.as_deref().map(essence).filter(|media_type| !media_type.is_empty())
 }
 
-/// True if a mode stands for a type. Parameters and case do not count.
-pub(super) fn covers(mode: &str, media_type: &str) -> bool {
-    let mode = essence(mode);
-    let family = match mode.split_once('/') {
-        _ if mode == "*" => return true,
-        Some(("*", "*")) => return true,
-        Some((family, "*")) => family,
-        Some(_) => return mode.eq_ignore_ascii_case(essence(media_type)),
-        None => mode,
-    };
-    media_type.split_once('/').is_some_and(|(of, _)| of.trim().eq_ignore_ascii_case(family))
+/// Which types a mode stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Mode<T> {
+    All,
+    Family(T),
+    One(T),
+}
+
+impl<'a> Mode<&'a str> {
+    /// Reads a mode. Its parameters do not count.
+    pub(super) fn read(mode: &'a str) -> Self {
+        let mode = essence(mode);
+        match mode.split_once('/') {
+            _ if mode == "*" => Self::All,
+            Some(("*", "*")) => Self::All,
+            Some((family, "*")) => Self::Family(family),
+            Some(_) => Self::One(mode),
+            None => Self::Family(mode),
+        }
+    }
+
+    pub(super) fn to_owned(&self) -> Mode<Box<str>> {
+        match self {
+            Self::All => Mode::All,
+            Self::Family(family) => Mode::Family((*family).into()),
+            Self::One(media_type) => Mode::One((*media_type).into()),
+        }
+    }
+}
+
+impl<T: AsRef<str>> Mode<T> {
+    /// True if it stands for this type, which has no parameters. Case does not count.
+    pub(super) fn covers(&self, media_type: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(one) => one.as_ref().eq_ignore_ascii_case(media_type),
+            Self::Family(family) => {
+                media_type.split_once('/').is_some_and(|(of, _)| of.trim().eq_ignore_ascii_case(family.as_ref()))
+            }
+        }
+    }
 }
 
 /// True if a caller who accepts these modes can take the part.
@@ -29,7 +59,7 @@ pub(super) fn covers(mode: &str, media_type: &str) -> bool {
 /// anything.
 pub(super) fn accepts(modes: &[String], part: &Part) -> bool {
     let stated = stated(part);
-    let any = |media_type: &str| modes.iter().any(|mode| covers(mode, media_type));
+    let any = |media_type: &str| modes.iter().any(|mode| Mode::read(mode).covers(media_type));
     let is_json = |mode: &String| essence(mode).to_ascii_lowercase().ends_with("+json");
     match (&part.content, stated) {
         (PartContent::Text(_), None) => any("text/plain") || any("text/markdown"),
@@ -62,7 +92,7 @@ mod tests {
             ("text", "text/csv"),
             (" text/plain ;q=1", "text/plain"),
         ] {
-            assert!(covers(mode, media_type), "{mode} {media_type}");
+            assert!(Mode::read(mode).to_owned().covers(essence(media_type)), "{mode} {media_type}");
         }
         for (mode, media_type) in [
             ("text/plain", "text/plainer"),
@@ -72,7 +102,7 @@ mod tests {
             ("", "text/plain"),
             ("text/plain", ""),
         ] {
-            assert!(!covers(mode, media_type), "{mode} {media_type}");
+            assert!(!Mode::read(mode).to_owned().covers(essence(media_type)), "{mode} {media_type}");
         }
     }
 
@@ -99,10 +129,10 @@ mod tests {
         fn a_type_covers_itself_and_its_family(family in "[a-z]{1,9}", kind in "[a-z+.-]{1,9}", parameter in "[ -~]{0,9}") {
             let media_type = format!("{family}/{kind}");
             let stated = format!("{};{parameter}", media_type.to_uppercase());
-            prop_assert!(covers(&media_type, &stated));
+            prop_assert!(Mode::read(&media_type).covers(essence(&stated)));
             let whole_family = format!("{family}/*");
-            prop_assert!(covers(&whole_family, &stated));
-            prop_assert!(covers(&family, &stated));
+            prop_assert!(Mode::read(&whole_family).covers(essence(&stated)));
+            prop_assert!(Mode::read(&family).covers(essence(&stated)));
         }
     }
 }

@@ -1,10 +1,49 @@
 //! All of it, ready-made: one call from an agent to a server.
 //!
 //! [`Mount`] takes an agent and builds the whole stack of layers around it; the [`A2aService`] that comes out is an
-//! ordinary tower service, to be given to hyper, axum or [`Serve`]. [`Settings`] choose between the ways in which servers
-//! differ, and [`Mounts`] puts several mounts behind one port.
+//! ordinary tower service over HTTP, to be given to hyper, axum or [`serve`]. [`Settings`] choose between the ways in which
+//! servers differ, and [`Mounts`] puts several mounts behind one port.
 //!
-//! Leave it out to compose the layers yourself, with your own between them.
+//! Leave it out to compose the layers yourself, with your own between them: see
+//! [`ServiceBuilderExt`](crate::ServiceBuilderExt).
+//!
+//! Here one agent is there twice, in protocol 1.0 and in 0.3 alone:
+//!
+//! ```
+//! use std::convert::Infallible;
+//!
+//! use a2a_layers::{
+//!     part::Input,
+//!     server::{Mount, Mounts, Settings},
+//! };
+//! use bytes::Bytes;
+//! use http::{Request, StatusCode};
+//! use http_body_util::Empty;
+//! use tower::{ServiceExt, service_fn};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), a2a_layers::error::BoxError> {
+//! let agent = service_fn(|request: Request<Input>| async move {
+//!     Ok::<_, Infallible>(request.body().text().to_uppercase())
+//! });
+//! let new = Mount::new("shout", agent)
+//!     .url("https://agents.example/shout")
+//!     .settings(Settings::strict_1_0())
+//!     .build()?;
+//! let old = Mount::new("shout-old", agent)
+//!     .url("https://agents.example/shout/0.3")
+//!     .settings(Settings::strict_0_3().card_path("/shout/0.3/agent-card.json").legacy_card_path(None))
+//!     .build()?;
+//! // Two mounts that claim the same path would be an error here.
+//! let site = Mounts::new().mount(new)?.mount(old)?;
+//!
+//! for path in ["/.well-known/agent-card.json", "/shout/0.3/agent-card.json"] {
+//!     let response = site.clone().oneshot(Request::get(path).body(Empty::<Bytes>::new())?).await?;
+//!     assert_eq!(response.status(), StatusCode::OK);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod blobs;
 mod error;

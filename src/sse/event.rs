@@ -1,7 +1,5 @@
 //! One event, as it goes over the wire.
 
-use std::fmt::Write as _;
-
 use bytes::{BufMut as _, BytesMut};
 
 use crate::encoded::Frame;
@@ -10,8 +8,9 @@ use crate::encoded::Frame;
 pub(super) fn write(frame: &Frame, with_id: bool, out: &mut BytesMut) {
     out.reserve(frame.len() + 40);
     if let (true, Some(id)) = (with_id, frame.id()) {
-        // Writing into a buffer that grows cannot fail.
-        let _ = writeln!(out, "id: {id}");
+        out.put_slice(b"id: ");
+        write_number(id, out);
+        out.put_slice(b"\n");
     }
     out.extend_from_slice(b"data: ");
     for piece in frame.pieces() {
@@ -26,13 +25,10 @@ pub(super) fn write(frame: &Frame, with_id: bool, out: &mut BytesMut) {
 /// in a string, where an escape says the same.
 fn write_line(text: &[u8], out: &mut BytesMut) {
     let mut written = 0;
-    for (start, block) in (0..).step_by(BLOCK).zip(text.chunks(BLOCK)) {
-        if is_harmless(block) {
-            continue;
-        }
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    let mut look_at = |start: usize, block: &[u8]| {
         for at in start..start + block.len() {
-            let rest = &text[at..];
-            let (length, instead): (_, &[u8]) = match rest {
+            let (length, instead): (_, &[u8]) = match &text[at..] {
                 [b'\n' | b'\r', ..] => (1, b" "),
                 [0xC2, 0x85, ..] => (2, br"\u0085"),
                 [0xE2, 0x80, 0xA8, ..] => (3, br"\u2028"),
@@ -43,6 +39,14 @@ fn write_line(text: &[u8], out: &mut BytesMut) {
             out.put_slice(instead);
             written = at + length;
         }
+    };
+    for (index, block) in blocks.iter().enumerate() {
+        if !is_harmless(block) {
+            look_at(index * BLOCK, block);
+        }
+    }
+    if !rest.iter().all(|byte| !is_suspect(*byte)) {
+        look_at(blocks.len() * BLOCK, rest);
     }
     out.put_slice(&text[written..]);
 }
@@ -50,11 +54,28 @@ fn write_line(text: &[u8], out: &mut BytesMut) {
 const BLOCK: usize = 64;
 
 /// Looks at a whole block without a branch, so that the compiler can take many bytes at once.
-fn is_harmless(block: &[u8]) -> bool {
-    let suspects = block
-        .iter()
-        .fold(false, |found, &byte| found | (byte == b'\n') | (byte == b'\r') | (byte == 0xC2) | (byte == 0xE2));
-    !suspects
+fn is_harmless(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(0, |found, byte| found | u8::from(is_suspect(*byte))) == 0
+}
+
+fn is_suspect(byte: u8) -> bool {
+    (byte == b'\n') | (byte == b'\r') | (byte == 0xC2) | (byte == 0xE2)
+}
+
+/// A number in decimal, without the machinery that formats anything.
+fn write_number(number: u64, out: &mut BytesMut) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    let mut rest = number;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.put_slice(&digits[first..]);
 }
 
 #[cfg(test)]
@@ -91,6 +112,15 @@ mod tests {
         for before in 0..2 * BLOCK {
             let text = format!("\"{}\u{2028}\"", "x".repeat(before));
             assert_eq!(line(&text), text.replace('\u{2028}', "\\u2028"));
+        }
+    }
+
+    #[test]
+    fn numbers_are_decimal() {
+        for number in [0, 1, 9, 10, 1_234_567_890, u64::MAX] {
+            let mut out = BytesMut::new();
+            write_number(number, &mut out);
+            assert_eq!(out, number.to_string());
         }
     }
 

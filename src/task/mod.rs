@@ -123,6 +123,7 @@ mod layer;
 mod log;
 mod narrator;
 mod next;
+mod progress;
 mod requests;
 mod run;
 mod runs;

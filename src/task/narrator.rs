@@ -1,6 +1,6 @@
 //! Turns what an agent says into events of its task.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::{
     agent::{ArtifactUpdate, StatusUpdate, Update},
@@ -149,8 +149,16 @@ impl Narrator {
 
     fn fresh_artifact_id(&mut self) -> Arc<str> {
         self.last_artifact = self.last_artifact.saturating_add(1);
-        Arc::from(format!("{ARTIFACT}{}", self.last_artifact))
+        // Nearly every task has an artifact of the first of these names, so they are made once.
+        static FIRST: LazyLock<[Arc<str>; 4]> =
+            LazyLock::new(|| std::array::from_fn(|index| artifact_id(index as u64 + 1)));
+        let index = usize::try_from(self.last_artifact - 1).unwrap_or(usize::MAX);
+        FIRST.get(index).map_or_else(|| artifact_id(self.last_artifact), Arc::clone)
     }
+}
+
+fn artifact_id(number: u64) -> Arc<str> {
+    Arc::from(format!("{ARTIFACT}{number}"))
 }
 
 /// How the ids of artifacts begin that the agent has not named.

@@ -3,10 +3,7 @@
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use http::Request;
-use tokio::{
-    sync::oneshot,
-    time::{Instant, timeout_at},
-};
+use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 
 use super::{
@@ -14,6 +11,7 @@ use super::{
     error::store_error,
     narrator::{Flow, Narrator},
     next::{Next, poll_next},
+    progress::{Begun, Reporter},
     runs::RunSlot,
     service::Shared,
     source::{Source, Step},
@@ -44,25 +42,7 @@ pub(super) struct Run<T> {
     pub(super) decide_by: Option<Instant>,
     pub(super) cancellation: Cancellation,
     pub(super) slot: RunSlot,
-    pub(super) begun: oneshot::Sender<Result<Begun, Error>>,
-    pub(super) settled: oneshot::Sender<Settled>,
-}
-
-/// How a run began.
-#[derive(Debug)]
-pub(super) enum Begun {
-    /// With a task, as of its beginning where a [`Run`] was asked to show that.
-    Task(Option<Snapshot>),
-    /// There is no task: this is the whole answer.
-    Message(Arc<Message>),
-}
-
-/// A task that is over or interrupted.
-#[derive(Debug)]
-pub(super) struct Settled {
-    pub(super) snapshot: Snapshot,
-    /// Why it failed, where the agent did not say so itself.
-    pub(super) failure: Option<Error>,
+    pub(super) reporter: Reporter,
 }
 
 impl<T: TaskStore> Run<T> {
@@ -92,13 +72,13 @@ impl<T: TaskStore> Run<T> {
         };
         let first = match first {
             Some(Next::Step(Step::Failed(error))) if refuses(&error) => {
-                let _ = self.begun.send(Err(error));
+                self.reporter.begin(Err(error));
                 return;
             }
             Some(Next::Step(Step::Update(Update::Message(mut message)))) if self.undecided => {
                 message.role = Role::Agent;
                 message.context_id.get_or_insert(self.context_id);
-                let _ = self.begun.send(Ok(Begun::Message(Arc::new(message))));
+                self.reporter.begin(Ok(Begun::Message(Arc::new(message))));
                 return;
             }
             first => first,
@@ -108,13 +88,13 @@ impl<T: TaskStore> Run<T> {
         let snapshot = match self.create(&mut narrator).await {
             Ok(snapshot) => snapshot,
             Err(error) => {
-                let _ = self.begun.send(Err(store_error(error, &self.task_id)));
+                self.reporter.begin(Err(store_error(error, &self.task_id)));
                 return;
             }
         };
         let revision = snapshot.revision;
         // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.
-        let _ = self.begun.send(Ok(Begun::Task(self.shows_beginning.then_some(snapshot))));
+        self.reporter.begin(Ok(Begun::Task(self.shows_beginning.then_some(snapshot))));
         let mut batch = Vec::new();
         if called {
             narrator.works(&mut batch);
@@ -133,7 +113,7 @@ impl<T: TaskStore> Run<T> {
             interrupted: false,
             silent: false,
             slot: Some(self.slot),
-            settled: Some(self.settled),
+            reporter: Some(self.reporter),
         };
         if let Some(next) = first {
             telling.hear(next, watch.as_mut(), &mut batch);

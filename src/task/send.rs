@@ -4,10 +4,7 @@ use std::{future::poll_fn, pin::Pin, sync::Arc, task::Poll};
 
 use futures_util::{StreamExt as _, stream};
 use http::{Request, request::Parts};
-use tokio::{
-    sync::oneshot::{self, error::TryRecvError},
-    time::{Instant, timeout_at},
-};
+use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 use tracing::Instrument as _;
 use uuid::Uuid;
@@ -15,7 +12,8 @@ use uuid::Uuid;
 use super::{
     EventStream, FirstEvent, ReplyMode, Snapshot, StoreError, TaskStore,
     error::store_error,
-    run::{Begun, Run, Settled},
+    progress::{Begun, Observer, Settled, progress},
+    run::Run,
     runs::{Refused, RunHandle},
     service::Shared,
     stream::Cursor,
@@ -84,8 +82,7 @@ where
     let mut agent_request = Request::from_parts(head, Message::clone(&message));
     agent_request.extensions_mut().insert(context);
 
-    let (begun, mut has_begun) = oneshot::channel();
-    let (settled, has_settled) = oneshot::channel();
+    let (reporter, mut observer) = progress();
     let waits = streaming || !configuration.return_immediately;
     let undecided = shared.settings.reply == ReplyMode::Auto && before.is_none() && waits;
     let run = Run {
@@ -100,26 +97,24 @@ where
         before: before.clone(),
         cancellation,
         slot,
-        begun,
-        settled,
+        reporter,
     };
     start(Box::pin(run.drive(inner, agent_request))).await;
 
     if streaming {
         let reading = Reading { shared, owner, task_id, history_length: configuration.history_length };
-        let begun = match has_begun.try_recv() {
-            Ok(begun) => begun?,
+        let begun = match observer.try_begun() {
             // The agent may take its time to decide; the stream is open meanwhile.
-            Err(TryRecvError::Empty) if undecided => return Ok(Outcome::Stream(reading.stream_later(has_begun))),
-            Err(TryRecvError::Empty) => has_begun.await.map_err(|_| lost())??,
-            Err(TryRecvError::Closed) => return Err(lost()),
+            None if undecided => return Ok(Outcome::Stream(reading.stream_later(observer))),
+            None => observer.begun().await,
+            Some(begun) => begun,
         };
-        return Ok(Outcome::Stream(reading.stream(begun)));
+        return Ok(Outcome::Stream(reading.stream(begun.ok_or_else(lost)??)));
     }
-    match has_begun.await.map_err(|_| lost())?? {
+    match observer.begun().await.ok_or_else(lost)?? {
         Begun::Message(message) => Ok(Answer::SentMessage(message).into()),
         Begun::Task(_) => {
-            let settled = if configuration.return_immediately { None } else { wait(has_settled, deadline).await };
+            let settled = if configuration.return_immediately { None } else { wait(&mut observer, deadline).await };
             let (snapshot, failure) = match settled {
                 Some(Settled { snapshot, failure }) => (snapshot, failure),
                 None => {
@@ -226,10 +221,10 @@ async fn start(mut run: Pin<Box<dyn Future<Output = ()> + Send>>) {
     }
 }
 
-async fn wait(has_settled: oneshot::Receiver<Settled>, deadline: Option<Instant>) -> Option<Settled> {
+async fn wait(observer: &mut Observer, deadline: Option<Instant>) -> Option<Settled> {
     match deadline {
-        Some(deadline) => timeout_at(deadline, has_settled).await.ok()?.ok(),
-        None => has_settled.await.ok(),
+        Some(deadline) => timeout_at(deadline, observer.settled()).await.ok()?,
+        None => observer.settled().await,
     }
 }
 
@@ -264,10 +259,10 @@ impl<T: TaskStore> Reading<T> {
     }
 
     /// A stream that is open before it is known what it will show.
-    fn stream_later(self, begun: oneshot::Receiver<Result<Begun, Error>>) -> EventStream {
+    fn stream_later(self, mut observer: Observer) -> EventStream {
         EventStream::new(
             stream::once(async move {
-                match begun.await.unwrap_or_else(|_| Err(lost())) {
+                match observer.begun().await.unwrap_or_else(|| Err(lost())) {
                     Ok(begun) => self.stream(begun),
                     Err(error) => EventStream::new(stream::iter([Err(error)])),
                 }

@@ -10,14 +10,13 @@ use std::{
 };
 
 use http::Request;
-use tokio::sync::oneshot;
 use tower_service::Service;
 
 use super::{
     CancelMode, Snapshot, StoreError, TaskStore,
     narrator::{Flow, Narrator},
     next::{BATCH, Next, poll_next, wind_down},
-    run::Settled,
+    progress::{Reporter, Settled},
     runs::RunSlot,
     service::Shared,
     source::{Source, Step},
@@ -52,7 +51,7 @@ pub(super) struct Telling<T> {
     /// run. Without that, an agent that yields between its words would go on as if it did not.
     pub(super) silent: bool,
     pub(super) slot: Option<RunSlot>,
-    pub(super) settled: Option<oneshot::Sender<Settled>>,
+    pub(super) reporter: Option<Reporter>,
 }
 
 impl<T: TaskStore> Telling<T> {
@@ -227,7 +226,7 @@ impl<T: TaskStore> Telling<T> {
             }
             // A cancel was faster, or the task is gone: there is nobody to tell anything.
             Err(StoreError::Terminal | StoreError::Conflict | StoreError::NotFound | StoreError::BadToken) => {
-                self.settled = None;
+                self.reporter = None;
                 self.cancellation.cancel();
                 poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
                 false
@@ -248,13 +247,13 @@ impl<T: TaskStore> Telling<T> {
         match self.shared.store.append(&self.owner, &self.task_id, self.revision, batch).await {
             Ok(snapshot) => self.settle(snapshot, None),
             Err(error @ StoreError::Unavailable(_)) => self.last_words(error).await,
-            Err(_) => self.settled = None,
+            Err(_) => self.reporter = None,
         }
     }
 
     fn settle(&mut self, snapshot: Snapshot, failure: Option<Error>) {
-        if let Some(settled) = self.settled.take() {
-            let _ = settled.send(Settled { snapshot, failure });
+        if let Some(reporter) = self.reporter.take() {
+            reporter.settle(Settled { snapshot, failure });
         }
     }
 

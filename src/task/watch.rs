@@ -9,7 +9,6 @@ use std::{
 
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep};
-use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use super::settings::Settings;
 use crate::agent::Cancellation;
@@ -25,8 +24,7 @@ pin_project! {
         heard: Instant,
         has_spoken: bool,
         canceled_at: Option<Instant>,
-        #[pin]
-        cancel: Option<WaitForCancellationFutureOwned>,
+        cancel: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
         #[pin]
         sleep: Option<Sleep>,
     }
@@ -79,17 +77,15 @@ impl Watch {
     }
 
     pub(super) fn poll_alarm(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
-        let mut this = self.as_mut().project();
+        let this = self.as_mut().project();
         if std::mem::take(this.has_spoken) {
             *this.heard = Instant::now();
         }
         if this.canceled_at.is_none() {
-            if this.cancel.is_none() {
-                this.cancel.set(Some(this.cancellation.canceled_future()));
-            }
-            if this.cancel.as_mut().as_pin_mut().is_some_and(|cancel| cancel.poll(cx).is_ready()) {
+            let cancel = this.cancel.get_or_insert_with(|| Box::pin(this.cancellation.canceled_owned()));
+            if cancel.as_mut().poll(cx).is_ready() {
                 *this.canceled_at = Some(Instant::now());
-                this.cancel.set(None);
+                *this.cancel = None;
                 return Poll::Ready(Alarm::Canceled);
             }
         }

@@ -17,7 +17,8 @@ impl Timestamp {
     /// A moment so many milliseconds after 1970-01-01T00:00:00Z, kept within the years that RFC 3339 can write.
     #[must_use]
     pub fn from_millis(millis: i64) -> Self {
-        Self(millis.clamp(jiff::Timestamp::MIN.as_millisecond(), jiff::Timestamp::MAX.as_millisecond()))
+        // The last second of all has no whole milliseconds that could be made into a moment again.
+        Self(millis.clamp(jiff::Timestamp::MIN.as_millisecond(), jiff::Timestamp::MAX.as_second() * 1000))
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -34,20 +35,54 @@ impl Timestamp {
             let civil = text.parse::<jiff::civil::DateTime>().ok()?;
             jiff::tz::Offset::UTC.to_timestamp(civil).ok()
         })?;
-        Some(Self(moment.as_millisecond()))
+        Some(Self::from_millis(moment.as_millisecond()))
     }
 }
 
+/// The text, digit by digit: each status and each event has one, and a printer for all forms takes longer for it than
+/// everything else that is written of a status.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
-        write!(f, "{moment:.3}")
+        let civil = jiff::tz::Offset::UTC.to_datetime(moment);
+        if civil.year() < 0 {
+            return write!(f, "{moment:.3}");
+        }
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let mut put = |last: usize, digits: usize, number: u16| {
+            let mut rest = number;
+            for place in (last + 1 - digits..=last).rev() {
+                text[place] += (rest % 10) as u8;
+                rest /= 10;
+            }
+        };
+        put(3, 4, civil.year().unsigned_abs());
+        put(6, 2, civil.month().unsigned_abs().into());
+        put(9, 2, civil.day().unsigned_abs().into());
+        put(12, 2, civil.hour().unsigned_abs().into());
+        put(15, 2, civil.minute().unsigned_abs().into());
+        put(18, 2, civil.second().unsigned_abs().into());
+        put(22, 3, civil.millisecond().unsigned_abs());
+        // Digits and signs are ASCII.
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn prints_what_a_general_printer_prints(millis: i64, near in -100_000_000_000_000..300_000_000_000_000_i64) {
+            for moment in [Timestamp::from_millis(millis), Timestamp::from_millis(near)] {
+                let expected = jiff::Timestamp::from_millisecond(moment.as_millis()).unwrap();
+                prop_assert_eq!(moment.to_string(), format!("{:.3}", expected));
+            }
+        }
+    }
 
     #[test]
     fn prints_milliseconds_and_z() {

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc};
+use std::{cell::Cell, fmt, mem, sync::Arc};
 
 use bytes::Bytes;
 
@@ -26,17 +26,11 @@ impl Speaker {
     }
 
     pub(super) fn answer(&self, answer: &Answer) -> Result<Bytes, Error> {
-        let mut out = Vec::new();
-        self.dialect.encode(answer, &mut out).map_err(|error| self.error(error))?;
-        Ok(out.into())
+        written(|out| self.dialect.encode(answer, out)).map_err(|error| self.error(error))
     }
 
     pub(super) fn frame(&self, event: &StreamEvent) -> Result<Frame, Error> {
-        let write = || {
-            let mut out = Vec::new();
-            self.dialect.encode_event(event, &mut out).map_err(|error| self.error(error))?;
-            Ok(Bytes::from(out))
-        };
+        let write = || written(|out| self.dialect.encode_event(event, out)).map_err(|error| self.error(error));
         let text: Result<Bytes, Error> = match event {
             StreamEvent::Logged(entry) => entry.text(self.key, write),
             StreamEvent::Snapshot(..) | StreamEvent::Message(_) => write(),
@@ -54,6 +48,31 @@ impl Speaker {
             None => error,
         }
     }
+}
+
+/// The largest text, in bytes, that is copied out of the scratch buffer. Each thread keeps a buffer of that size, or of
+/// up to twice that if a text has made it grow.
+const SCRATCH: usize = 16 << 10;
+
+thread_local! {
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A text, in memory that fits it.
+///
+/// Nobody knows beforehand how long a text will be. It is written into a buffer that is there already and copied out,
+/// which costs less than growing a new buffer step by step, and an event whose text is kept takes no room to spare.
+fn written(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<Bytes, Error> {
+    // A dialect that writes within its writing finds an empty buffer, and all is well.
+    let mut out = BUFFER.take();
+    out.clear();
+    out.reserve(SCRATCH);
+    let result = write(&mut out);
+    let text = if out.len() > SCRATCH { mem::take(&mut out).into() } else { Bytes::copy_from_slice(&out) };
+    if out.capacity() <= 2 * SCRATCH {
+        BUFFER.set(out);
+    }
+    result.map(|()| text)
 }
 
 impl fmt::Debug for Speaker {

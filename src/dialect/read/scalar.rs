@@ -28,12 +28,12 @@ impl<'de> Text<'de> {
 
     /// Base64, as a slice of the parameters that this text was read from.
     pub(in crate::dialect) fn into_inline(self, params: &Bytes, at: &At<'_>) -> Result<InlineBytes, CallError> {
-        let inline = InlineBytes::from_base64(match self.0 {
+        let inline = InlineBytes::checked_base64(match self.0 {
             // What was borrowed was borrowed from the parameters.
             Cow::Borrowed(text) => params.slice_ref(text.as_bytes()),
             Cow::Owned(text) => Bytes::from(text),
         });
-        if inline.is_valid() { Ok(inline) } else { Err(at.invalid("must be base64")) }
+        inline.ok_or_else(|| at.invalid("must be base64"))
     }
 }
 

@@ -30,7 +30,8 @@ object! {
 object! {
     struct Configuration<'de> {
         accepted_output_modes: List<Text<'de>> = "acceptedOutputModes",
-        push: WirePush<'de> = "pushNotificationConfig",
+        // Rare and large: in a box it does not make every message heavier to move.
+        push: Box<WirePush<'de>> = "pushNotificationConfig",
         history_length: Whole = "historyLength",
         blocking: bool = "blocking",
     }

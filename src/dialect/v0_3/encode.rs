@@ -51,7 +51,7 @@ impl Encoder {
     fn task(self, out: &mut Vec<u8>, view: &TaskView) {
         let task = view.task();
         let mut object = Object::new(out);
-        object.plain("kind", "task");
+        object.word("kind", "task");
         object.text("id", &task.id);
         object.text("contextId", &task.context_id);
         self.status(object.member("status"), &task.status);
@@ -68,7 +68,7 @@ impl Encoder {
 
     fn status(self, out: &mut Vec<u8>, status: &TaskStatus) {
         let mut object = Object::new(out);
-        object.plain("state", names::state(status.state));
+        object.word("state", names::state(status.state));
         // A message without parts says nothing and is better left out.
         if let Some(shared) = status.message.as_ref().filter(|message| !message.parts.is_empty()) {
             self.message(object.member("message"), shared);
@@ -82,7 +82,7 @@ impl Encoder {
     fn status_update(self, out: &mut Vec<u8>, update: &TaskStatusUpdateEvent) {
         let state = update.status.state;
         let mut object = Object::new(out);
-        object.plain("kind", "status-update");
+        object.word("kind", "status-update");
         object.text("taskId", &update.task_id);
         object.text("contextId", &update.context_id);
         self.status(object.member("status"), &update.status);
@@ -93,7 +93,7 @@ impl Encoder {
 
     fn artifact_update(self, out: &mut Vec<u8>, update: &TaskArtifactUpdateEvent) {
         let mut object = Object::new(out);
-        object.plain("kind", "artifact-update");
+        object.word("kind", "artifact-update");
         object.text("taskId", &update.task_id);
         object.text("contextId", &update.context_id);
         self.artifact(object.member("artifact"), &update.artifact);
@@ -119,9 +119,9 @@ impl Encoder {
 
     fn message(self, out: &mut Vec<u8>, message: &Message) {
         let mut object = Object::new(out);
-        object.plain("kind", "message");
+        object.word("kind", "message");
         object.text("messageId", &message.message_id);
-        object.plain("role", names::role(message.role));
+        object.word("role", names::role(message.role));
         array(object.member("parts"), &message.parts, |out, part| self.part(out, part));
         object.some_text("contextId", message.context_id.as_deref());
         object.some_text("taskId", message.task_id.as_deref());
@@ -135,15 +135,15 @@ impl Encoder {
         let mut object = Object::new(out);
         match &part.content {
             PartContent::Text(text) => {
-                object.plain("kind", "text");
+                object.word("kind", "text");
                 object.text("text", text);
             }
             PartContent::Raw(_) | PartContent::Url(_) => {
-                object.plain("kind", "file");
+                object.word("kind", "file");
                 self.file(object.member("file"), part);
             }
             PartContent::Data(data) => {
-                object.plain("kind", "data");
+                object.word("kind", "data");
                 if !data.is_object() {
                     let mut wrapped = Object::new(object.member("data"));
                     wrapped.json("value", data.get());

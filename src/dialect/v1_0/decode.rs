@@ -29,7 +29,8 @@ object! {
 object! {
     struct Configuration<'de> {
         accepted_output_modes: List<Text<'de>> = "acceptedOutputModes" | "accepted_output_modes",
-        push: PushParams<'de> = "taskPushNotificationConfig" | "task_push_notification_config",
+        // Rare and large: in a box it does not make every message heavier to move.
+        push: Box<PushParams<'de>> = "taskPushNotificationConfig" | "task_push_notification_config",
         history_length: Int32 = "historyLength" | "history_length",
         return_immediately: bool = "returnImmediately" | "return_immediately",
     }
@@ -180,7 +181,7 @@ fn send(params: SendParams<'_>, body: &Bytes) -> Result<SendMessage, Error> {
         let push_at = at.field("taskPushNotificationConfig");
         send.configuration = SendConfiguration {
             accepted_output_modes: wire.accepted_output_modes.map_or_else(Vec::new, List::into_strings),
-            push: wire.push.map(|wire| push(wire, Some(&push_at))).transpose()?,
+            push: wire.push.map(|wire| push(*wire, Some(&push_at))).transpose()?,
             history_length: history_length(wire.history_length, &at.field("historyLength"))?,
             return_immediately: wire.return_immediately.unwrap_or_default(),
         };

@@ -76,7 +76,7 @@ fn task(out: &mut Vec<u8>, view: &TaskView) {
 
 fn status(out: &mut Vec<u8>, status: &TaskStatus) {
     let mut object = Object::new(out);
-    object.plain("state", names::state(status.state));
+    object.word("state", names::state(status.state));
     // A message must have parts, so one without any is better left out.
     if let Some(shared) = status.message.as_ref().filter(|message| !message.parts.is_empty()) {
         message(object.member("message"), shared);
@@ -127,7 +127,7 @@ fn message(out: &mut Vec<u8>, message: &Message) {
     object.text("messageId", &message.message_id);
     object.some_text("contextId", message.context_id.as_deref());
     object.some_text("taskId", message.task_id.as_deref());
-    object.plain("role", names::role(message.role));
+    object.word("role", names::role(message.role));
     array(object.member("parts"), &message.parts, part);
     object.some_json("metadata", message.metadata.as_ref().map(JsonObject::get));
     object.some_texts("extensions", &message.extensions);

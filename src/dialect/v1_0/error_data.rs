@@ -15,8 +15,8 @@ pub(super) fn error_data(error: &Error) -> Option<Json> {
     if let Some(reason) = error.kind().reason() {
         next(&mut out);
         let mut object = detail(&mut out, "ErrorInfo");
-        object.plain("reason", reason);
-        object.plain("domain", "a2a-protocol.org");
+        object.word("reason", reason);
+        object.word("domain", "a2a-protocol.org");
         let mut metadata = Object::new(object.member("metadata"));
         for (name, value) in error.info() {
             metadata.text(name, value);

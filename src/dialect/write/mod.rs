@@ -1,13 +1,14 @@
 //! Writing JSON behind what is in a buffer.
 
 mod line;
+mod string;
 
 use std::io::Write;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 
 pub use self::line::escape_line_breaks;
+pub(super) use self::string::string;
 use crate::{error::Error, types::InlineBytes};
 
 /// Writes a value of your own behind what is in the buffer, as one JSON text without raw line breaks.
@@ -19,12 +20,6 @@ pub fn write_json<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result
     serde_json::to_writer(&mut *out, value).map_err(Error::internal)?;
     escape_line_breaks(out, start);
     Ok(())
-}
-
-/// A string.
-pub(super) fn string(out: &mut Vec<u8>, text: &str) {
-    // A string can always be written, and so can a `Vec`.
-    let _ = serde_json::to_writer(out, text);
 }
 
 /// An array.
@@ -40,18 +35,22 @@ pub(super) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut
 }
 
 /// An object that is being written. It must be [ended](Self::end).
+///
+/// Its methods are small and many, and inlined so that each member is a copy or two.
 pub(super) struct Object<'a> {
     out: &'a mut Vec<u8>,
     is_empty: bool,
 }
 
 impl<'a> Object<'a> {
+    #[inline]
     pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
         out.push(b'{');
         Self { out, is_empty: true }
     }
 
     /// A member of this name, which must need no escapes; its value is to be written next.
+    #[inline]
     pub(super) fn member(&mut self, name: &str) -> &mut Vec<u8> {
         self.out.extend_from_slice(if self.is_empty { b"\"" } else { b",\"" });
         self.is_empty = false;
@@ -60,10 +59,12 @@ impl<'a> Object<'a> {
         self.out
     }
 
+    #[inline]
     pub(super) fn text(&mut self, name: &str, text: &str) {
         string(self.member(name), text);
     }
 
+    #[inline]
     pub(super) fn some_text(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.text(name, text);
@@ -71,26 +72,39 @@ impl<'a> Object<'a> {
     }
 
     /// Left out if there are none.
+    #[inline]
     pub(super) fn some_texts(&mut self, name: &str, texts: &[String]) {
         if !texts.is_empty() {
             array(self.member(name), texts, |out, text| string(out, text));
         }
     }
 
+    #[inline]
     pub(super) fn flag(&mut self, name: &str, flag: bool) {
         self.json(name, if flag { "true" } else { "false" });
     }
 
     /// JSON as it is.
+    #[inline]
     pub(super) fn json(&mut self, name: &str, json: &str) {
         self.member(name).extend_from_slice(json.as_bytes());
     }
 
     /// Left out if there is none.
+    #[inline]
     pub(super) fn some_json(&mut self, name: &str, json: Option<&str>) {
         if let Some(json) = json {
             self.json(name, json);
         }
+    }
+
+    /// A word without anything that needs an escape, in quotes.
+    #[inline]
+    pub(super) fn word(&mut self, name: &str, word: &str) {
+        let out = self.member(name);
+        out.push(b'"');
+        out.extend_from_slice(word.as_bytes());
+        out.push(b'"');
     }
 
     /// Something that prints without anything that needs an escape, in quotes.
@@ -105,16 +119,13 @@ impl<'a> Object<'a> {
 
     /// Bytes, encoded in place: they may be many.
     pub(super) fn base64(&mut self, name: &str, bytes: &InlineBytes) {
-        let bytes = bytes.decode().unwrap_or_default();
         let out = self.member(name);
         out.push(b'"');
-        let start = out.len();
-        out.resize(start + bytes.len().div_ceil(3) * 4, b'=');
-        // There is room for all of it.
-        let _ = STANDARD.encode_slice(&bytes, &mut out[start..]);
+        bytes.write_base64(out);
         out.push(b'"');
     }
 
+    #[inline]
     pub(super) fn end(self) {
         self.out.push(b'}');
     }
