@@ -3,7 +3,7 @@
 //! ```text
 //! cargo bench --bench stack                     the whole table, some minutes
 //! cargo bench --bench stack -- --quick          the same in less than a minute, with figures that mean little
-//! cargo bench --bench stack -- get              rows whose name has these words in it
+//! cargo bench --bench stack -- get              the row of this name, else those whose names have it in them
 //! cargo bench --bench stack -- --profile get    the stack's side of that row alone, for a profiler
 //! ```
 //!
@@ -158,7 +158,9 @@ fn main() -> io::Result<()> {
     machine::pin_to(1);
     let runtime = machine::runtime();
     let plan = Plan::new(arguments.quick);
-    let rows = ROWS.iter().filter(|row| row.name.contains(&arguments.filter));
+    let exact = ROWS.iter().any(|row| row.name == arguments.filter);
+    let is_meant = |name: &str| if exact { name == arguments.filter } else { name.contains(&arguments.filter) };
+    let rows = ROWS.iter().filter(|row| is_meant(row.name));
     if arguments.profile {
         for row in rows {
             if let How::Beside(pair) = row.how {
