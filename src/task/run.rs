@@ -113,6 +113,7 @@ impl<T: TaskStore> Run<T> {
             cancellation: self.cancellation,
             canceled: false,
             interrupted: false,
+            silent: false,
             slot: Some(self.slot),
             reporter: Some(self.reporter),
         };
