@@ -4,7 +4,7 @@
 //! `Result<Frame, Error>`. At the whole level a binding has put its envelope around them, errors included, and the
 //! items are plain [`Frame`]s, ready for the [`sse`](crate::sse) layer.
 
-use std::fmt;
+use std::{fmt, ops::Deref, sync::Arc};
 
 use bytes::Bytes;
 
@@ -44,14 +44,56 @@ impl<S> fmt::Debug for Encoded<S> {
 pub struct Frame {
     id: Option<u64>,
     head: Bytes,
-    data: Bytes,
+    data: Text,
     tail: Bytes,
+}
+
+/// The text of an event. Clones share it.
+///
+/// It is one of two: bytes from anywhere, or a slice that many readers share, which takes one allocation where `Bytes`
+/// take a second one with their first clone.
+#[derive(Clone, Debug)]
+pub struct Text(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    Bytes(Bytes),
+    Shared(Arc<[u8]>),
+}
+
+impl Deref for Text {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Form::Bytes(bytes) => bytes,
+            Form::Shared(shared) => shared,
+        }
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for Text {
+    fn from(bytes: T) -> Self {
+        Self(Form::Bytes(bytes.into()))
+    }
+}
+
+impl Text {
+    /// A copy that many readers will share.
+    #[must_use]
+    pub fn shared(text: &[u8]) -> Self {
+        Self(Form::Shared(text.into()))
+    }
 }
 
 impl Frame {
     /// A bare document.
-    pub fn new(data: impl Into<Bytes>) -> Self {
-        Self { id: None, head: Bytes::new(), data: data.into(), tail: Bytes::new() }
+    pub fn new(data: impl Into<Text>) -> Self {
+        Self::of(data.into())
+    }
+
+    pub(crate) fn of(data: Text) -> Self {
+        Self { id: None, head: Bytes::new(), data, tail: Bytes::new() }
     }
 
     /// With the number by which a reader can come back to it.
@@ -77,7 +119,7 @@ impl Frame {
 
     /// The text, in pieces that are to be written one behind the other.
     #[must_use]
-    pub fn pieces(&self) -> [&Bytes; 3] {
+    pub fn pieces(&self) -> [&[u8]; 3] {
         [&self.head, &self.data, &self.tail]
     }
 

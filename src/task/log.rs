@@ -3,9 +3,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use bytes::Bytes;
-
-use crate::{dialect::DialectKey, types::Event};
+use crate::{dialect::DialectKey, encoded::Text, types::Event};
 
 /// How many dialects keep their text of an event. Two are built in; a third one's text is made anew for each reader.
 const KEPT_TEXTS: usize = 2;
@@ -17,7 +15,7 @@ pub struct LogEntry(Arc<Inner>);
 struct Inner {
     number: u64,
     event: Event,
-    texts: [OnceLock<(DialectKey, Bytes)>; KEPT_TEXTS],
+    texts: [OnceLock<(DialectKey, Text)>; KEPT_TEXTS],
 }
 
 impl LogEntry {
@@ -43,7 +41,7 @@ impl LogEntry {
     ///
     /// # Errors
     /// What `encode` fails with.
-    pub fn text<E>(&self, key: DialectKey, encode: impl FnOnce() -> Result<Bytes, E>) -> Result<Bytes, E> {
+    pub fn text<E>(&self, key: DialectKey, encode: impl FnOnce() -> Result<Text, E>) -> Result<Text, E> {
         for slot in &self.0.texts {
             match slot.get() {
                 Some((kept, text)) if *kept == key => return Ok(text.clone()),

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::{
     dialect::{Dialect, DialectKey},
-    encoded::Frame,
+    encoded::{Frame, Text},
     error::Error,
     operation::{Answer, StreamEvent},
 };
@@ -26,12 +26,13 @@ impl Speaker {
     }
 
     pub(super) fn answer(&self, answer: &Answer) -> Result<Bytes, Error> {
-        written(|out| self.dialect.encode(answer, out)).map_err(|error| self.error(error))
+        written(Bytes::copy_from_slice, |out| self.dialect.encode(answer, out)).map_err(|error| self.error(error))
     }
 
     pub(super) fn frame(&self, event: &StreamEvent) -> Result<Frame, Error> {
-        let write = || written(|out| self.dialect.encode_event(event, out)).map_err(|error| self.error(error));
-        let text: Result<Bytes, Error> = match event {
+        let write =
+            || written(Text::shared, |out| self.dialect.encode_event(event, out)).map_err(|error| self.error(error));
+        let text = match event {
             StreamEvent::Logged(entry) => entry.text(self.key, write),
             StreamEvent::Snapshot(..) | StreamEvent::Message(_) => write(),
         };
@@ -62,13 +63,16 @@ thread_local! {
 ///
 /// Nobody knows beforehand how long a text will be. It is written into a buffer that is there already and copied out,
 /// which costs less than growing a new buffer step by step, and an event whose text is kept takes no room to spare.
-fn written(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<Bytes, Error> {
+fn written<T: From<Vec<u8>>>(
+    copy: impl FnOnce(&[u8]) -> T,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+) -> Result<T, Error> {
     // A dialect that writes within its writing finds an empty buffer, and all is well.
     let mut out = BUFFER.take();
     out.clear();
     out.reserve(SCRATCH);
     let result = write(&mut out);
-    let text = if out.len() > SCRATCH { mem::take(&mut out).into() } else { Bytes::copy_from_slice(&out) };
+    let text = if out.len() > SCRATCH { mem::take(&mut out).into() } else { copy(&out) };
     if out.capacity() <= 2 * SCRATCH {
         BUFFER.set(out);
     }

@@ -270,9 +270,10 @@ async fn an_event_is_written_once_a_dialect_whoever_reads_it() {
     for layer in [VersionLayer::new(), VersionLayer::new()] {
         for version in ["0.3", "1.0"] {
             let frames = frames(&layer, version, vec![Ok(StreamEvent::Logged(entry.clone()))]).await;
-            texts.push(frames.into_iter().next().unwrap().unwrap().pieces()[1].clone());
+            texts.push(frames.into_iter().next().unwrap().unwrap());
         }
     }
+    let texts: Vec<_> = texts.iter().map(|frame| frame.pieces()[1]).collect();
     assert_eq!(texts[0].as_ptr(), texts[2].as_ptr());
     assert_eq!(texts[1].as_ptr(), texts[3].as_ptr());
     assert_ne!(texts[0], texts[1]);
