@@ -91,9 +91,12 @@ impl<M, T, St> Mount<M, T, St> {
             .close_on(settings.close_on)
             .named_ids(settings.named_ids);
         // The layer's errors have another type than what the layer without it passes on.
-        let accepted_output = self
-            .accepted_output
-            .then(|| ServiceBuilder::new().map_err(|error: Error| BoxError::from(error)).layer(AcceptedOutputLayer::new()).into_inner());
+        let accepted_output = self.accepted_output.then(|| {
+            ServiceBuilder::new()
+                .map_err(|error: Error| BoxError::from(error))
+                .layer(AcceptedOutputLayer::new())
+                .into_inner()
+        });
         let (blobs, serve) = match self.blobs {
             Blobs::Inline => (FileLayer::Inline, None),
             Blobs::Refused => (FileLayer::Refused, None),
