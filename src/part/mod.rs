@@ -74,6 +74,7 @@ mod layer;
 mod read;
 mod service;
 
+pub(crate) use self::input::check_data;
 pub use self::{
     form::{FileRef, Form},
     future::ResponseFuture,

@@ -5,7 +5,7 @@ use tower::ServiceBuilder;
 use tower_service::Service;
 
 use super::{
-    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer},
+    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer, strict_data::StrictDataLayer},
     Blobs, Extended, Mount,
 };
 use crate::{
@@ -117,6 +117,7 @@ impl<M, T, St> Mount<M, T, St> {
             .layer(ExtensionLayer::from_card(&card))
             .option_layer(media_types.then(|| MediaTypeLayer::from_card(&card)))
             .layer(tasks)
+            .layer(StrictDataLayer(settings.strict_data))
             .layer(blobs)
             .option_layer(accepted_output)
             .map_err(Into::<BoxError>::into)
