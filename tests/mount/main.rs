@@ -10,11 +10,12 @@ use a2a_layers::{
     server::{A2aService, Mount, Mounts, Settings},
     task::MemoryTaskStore,
 };
+use axum::Router;
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use tower::{ServiceExt, service_fn};
+use tower::{Service, ServiceExt, service_fn};
 
 type Body = Full<Bytes>;
 
@@ -28,17 +29,47 @@ async fn get(service: &A2aService<Body>, path: &str) -> (StatusCode, Bytes) {
     (head.status, body.collect().await.unwrap().to_bytes())
 }
 
+#[tokio::test]
+async fn nested_in_axum_it_is_told_of_the_path_that_is_taken_off() {
+    let agent = service_fn(|request: Request<Input>| async move {
+        Ok::<_, BoxError>(request.body().file().map(|file| file.uri.to_owned()).unwrap_or_default())
+    });
+    let store = MemoryBlobStore::new("http://localhost:8000/x/files");
+    let service = Mount::new("nested", agent)
+        .url("http://localhost:8000/x")
+        .rpc_path("/")
+        .blob_store(store, Some("/files"))
+        .build()
+        .unwrap();
+    let app = Router::new().nest_service("/x", service);
+    let sent = send_to(app.clone(), "/x", json!([{ "raw": "YWJj" }]), json!({})).await;
+    let url = sent["result"]["task"]["artifacts"][0]["parts"][0]["text"].as_str().unwrap();
+    let path = url.strip_prefix("http://localhost:8000").unwrap();
+    let response = app.clone().oneshot(Request::get(path).body(Body::default()).unwrap()).await.unwrap();
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "abc");
+    let card = Request::get("/x/.well-known/agent-card.json").body(Body::default()).unwrap();
+    assert_eq!(app.oneshot(card).await.unwrap().status(), StatusCode::OK);
+}
+
 async fn send(service: &A2aService<Body>, parts: Value, configuration: Value) -> Value {
+    send_to(service.clone(), "/", parts, configuration).await
+}
+
+async fn send_to<S, R>(service: S, path: &str, parts: Value, configuration: Value) -> Value
+where
+    S: Service<Request<Body>, Response = Response<R>, Error = Infallible>,
+    R: http_body::Body<Error: std::fmt::Debug>,
+{
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {
         "message": { "messageId": "m", "role": "ROLE_USER", "parts": parts },
         "configuration": configuration,
     }});
-    let request = Request::post("/")
+    let request = Request::post(path)
         .header("content-type", "application/json")
         .header("a2a-version", "1.0")
         .body(Body::from(call.to_string()))
         .unwrap();
-    let body = service.clone().oneshot(request).await.unwrap().into_body().collect().await.unwrap();
+    let body = service.oneshot(request).await.unwrap().into_body().collect().await.unwrap();
     serde_json::from_slice(&body.to_bytes()).unwrap()
 }
 
