@@ -192,8 +192,8 @@ impl<M, T, St> Mount<M, T, St> {
         self.describe(|card| card.input_modes(modes))
     }
 
-    /// Media types that the agent answers in, as its card says. Default: those of the [card](AgentCardBuilder). An
-    /// answer is held to what its caller takes, whatever is said here.
+    /// Media types that the agent answers in, for its card. Default: text and JSON. Answers are held to what their callers
+    /// take, whatever is said here.
     pub fn output_modes<I: Into<String>>(self, modes: impl IntoIterator<Item = I>) -> Self {
         self.describe(|card| card.output_modes(modes))
     }
