@@ -60,7 +60,8 @@
 //! - `object-store`: `blob::ObjectBlobStore` keeps files in anything that the `object_store` crate
 //!   reaches: a local directory, and, with that crate's own features, S3, Google Cloud Storage and Azure.
 //!
-//! The modules below stand in the order in which a request meets them.
+//! The modules below stand in the order in which a request meets them. [`docs::benchmarking`] says what each layer costs,
+//! and how to measure one of your own.
 
 // Here it is without exception; the benches have one, an allocator that counts.
 #![forbid(unsafe_code)]
@@ -99,6 +100,9 @@ pub mod agent;
 
 // All of it, ready-made.
 pub mod server;
+
+// Pages, not code.
+pub mod docs;
 
 // Sugar, to spell it out.
 mod builder;

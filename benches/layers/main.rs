@@ -1,9 +1,9 @@
 //! What each layer costs: alone, over a service that does nothing, in time and allocations.
 //!
-//! - `cargo bench --bench layers` measures everything (minutes), with a table at the end that compares each layer
+//! - `cargo bench --bench layers` measures everything (less than a minute), with a table at the end that compares each layer
 //!   to its floor: the least code that does the same with the same bytes;
 //! - `cargo bench --bench layers -- json_rpc` measures what has this in its name, without the table;
-//! - `cargo bench --bench layers -- --summary` prints the table alone (less than a minute), with one more word only
+//! - `cargo bench --bench layers -- --summary` prints the table alone (seconds), with one more word only
 //!   the lines that have it in them, which is also what to run under a profiler;
 //! - `cargo bench --bench layers -- --quick` runs everything once (seconds), so that nothing here can rot.
 
@@ -23,17 +23,19 @@ mod sse;
 mod task;
 mod version;
 
-use std::{alloc::System, env};
+#[path = "../stack/heap.rs"]
+#[expect(dead_code, reason = "how much is held is for the other bench to ask")]
+mod heap;
+
+use std::env;
 
 use divan::{AllocProfiler, Divan};
-use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 use self::{case::Case, summary::Effort};
 
-/// Counted twice: by thread for divan's tables, and in all for the summary.
+/// Counts twice: for divan's tables, and for the summary.
 #[global_allocator]
-static ALLOCATOR: AllocProfiler<&StatsAlloc<System>> = AllocProfiler::new(&INSTRUMENTED_SYSTEM);
-static ALLOCATIONS: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+static ALLOCATOR: AllocProfiler<heap::Counting> = AllocProfiler::new(heap::Counting);
 
 /// In the order in which a request meets them.
 const LAYERS: &[(&str, &[Case])] = &[

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use crate::{
-    ALLOCATIONS, LAYERS,
+    LAYERS,
     case::{Case, Work},
+    heap,
 };
 
 /// What a synchronous layer may cost above its floor.
@@ -92,10 +93,9 @@ fn nanos(work: &mut Work, calls: u32) -> f64 {
 /// ones may fill caches, and other threads may ask as well.
 fn allocations(work: &mut Work) -> f64 {
     let fewest = (0..5).map(|_| {
-        let before = ALLOCATIONS.stats();
+        heap::start();
         work();
-        let during = ALLOCATIONS.stats() - before;
-        during.allocations + during.reallocations
+        heap::stop().calls
     });
     fewest.min().unwrap_or_default() as f64
 }

@@ -58,9 +58,40 @@ pub(crate) fn get_task(version: Version, id: &str) -> String {
     call(if version == Version::V1_0 { "GetTask" } else { "tasks/get" }, &format!(r#"{{"id":"{id}"}}"#))
 }
 
-/// A 1.0 send of a file of so many bytes.
+/// A 1.0 send of a file of so many bytes, whose answer shows no history.
 pub(crate) fn file(bytes: usize) -> String {
     let bytes: Vec<u8> = (0..bytes).map(|index| (index * 31 % 251) as u8).collect();
     let part = format!(r#"{{"raw":"{}","mediaType":"application/octet-stream"}}"#, STANDARD.encode(bytes));
-    call("SendMessage", &message(Version::V1_0, &part))
+    with_configuration(&message(Version::V1_0, &part), r#""historyLength":0"#)
+}
+
+/// A send with these parameters and this configuration.
+fn with_configuration(params: &str, configuration: &str) -> String {
+    let params = params.strip_suffix('}').unwrap_or(params);
+    call("SendMessage", &format!(r#"{params},"configuration":{{{configuration}}}}}"#))
+}
+
+/// A 1.0 send that is answered while the agent still works.
+pub(crate) fn start() -> String {
+    with_configuration(&text(Version::V1_0), r#""returnImmediately":true"#)
+}
+
+/// A 1.0 send to a task that is there, whose answer shows none of its history.
+pub(crate) fn go_on(task: &str) -> String {
+    let message =
+        format!(r#"{{"messageId":"m1","taskId":"{task}","role":"ROLE_USER","parts":[{{"text":"{WORDS}"}}]}}"#);
+    with_configuration(&format!(r#"{{"message":{message}}}"#), r#""historyLength":0"#)
+}
+
+pub(crate) fn subscribe(task: &str) -> String {
+    call("SubscribeToTask", &format!(r#"{{"id":"{task}"}}"#))
+}
+
+pub(crate) fn list(page_size: usize, token: &str) -> String {
+    call("ListTasks", &format!(r#"{{"pageSize":{page_size},"pageToken":"{token}"}}"#))
+}
+
+/// What stands behind this key, up to the next quote, in an answer.
+pub(crate) fn field<'a>(answer: &'a str, key: &str) -> Option<&'a str> {
+    answer.split_once(&format!(r#""{key}":""#))?.1.split('"').next()
 }

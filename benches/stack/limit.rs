@@ -13,14 +13,14 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use http::{HeaderMap, Request, Response, StatusCode, header};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::{Deserialize, Serialize};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 
 const ID: &str = "d9d6f4eb-6a5c-479d-81cd-7d855df4b0a7";
 const OTHER_ID: &str = "128e402b-5fe5-4756-a2f1-df51f6a72d7d";
@@ -104,6 +104,7 @@ struct Task {
     status: Status,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact<Vec<Part>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<Message>,
 }
 
@@ -311,8 +312,9 @@ pub(crate) fn card(card: Bytes, headers: HeaderMap) -> impl AsyncHandler {
 #[derive(Deserialize)]
 struct FileMessage<'a> {
     #[serde(rename = "messageId")]
-    message_id: String,
-    role: String,
+    _message_id: String,
+    #[serde(rename = "role")]
+    _role: String,
     #[serde(borrow)]
     parts: [File<'a>; 1],
 }
@@ -326,7 +328,7 @@ struct File<'a> {
 }
 
 /// SendMessage with an inline file: its base64 is borrowed from the body, decoded with the base64 crate, and the bytes
-/// are kept; the oldest go beyond what our store is told to keep. The answer is a task.
+/// are kept; the oldest go beyond what our store is told to keep. The answer is a task, without its history.
 pub(crate) fn file() -> impl AsyncHandler {
     let files = Arc::new(Mutex::new(VecDeque::new()));
     move |request: Request<Incoming>| {
@@ -334,18 +336,15 @@ pub(crate) fn file() -> impl AsyncHandler {
         async move {
             let body = whole(request).await;
             let call: Call<'_, Send<FileMessage<'_>>> = serde_json::from_slice(&body).expect("the load sends JSON");
-            let FileMessage { message_id, role, parts: [file] } = call.params.message;
-            let bytes = STANDARD.decode(file.raw).expect("the load sends base64");
+            let bytes = STANDARD.decode(call.params.message.parts[0].raw).expect("the load sends base64");
             if let Ok(mut files) = files.lock() {
                 files.push_back(bytes);
                 if files.len() > KEPT_FILES {
                     files.pop_front();
                 }
             }
-            let text = format!("http://127.0.0.1:8000/blobs/{ID}");
-            let message = Message { message_id, role, parts: vec![Part { text }], ..Message::default() };
-            let text = super::ours::said("");
-            answer(call.id, Event::Task(task("TASK_STATE_COMPLETED", Some(text), message)))
+            let task = task("TASK_STATE_COMPLETED", Some(super::ours::said("")), Message::default());
+            answer(call.id, Event::Task(Task { history: Vec::new(), ..task }))
         }
     }
 }
@@ -364,4 +363,33 @@ where
     async fn serve(self, listener: TcpListener) {
         serve(listener, self).await;
     }
+}
+
+/// A body of ready bytes, so many times, once the gate opens; with or without a yield before each.
+pub(crate) fn gated(gate: watch::Receiver<bool>, event: Bytes, events: usize, yields: bool) -> impl AsyncHandler {
+    move |request: Request<Incoming>| {
+        let (gate, event) = (gate.clone(), event.clone());
+        async move {
+            drop(whole(request).await);
+            Response::new(StreamBody::new(stream::unfold(
+                (0, gate, event),
+                move |(sent, mut gate, event)| async move {
+                    if sent == 0 {
+                        let _ = gate.wait_for(|open| *open).await;
+                    } else if yields {
+                        tokio::task::yield_now().await;
+                    }
+                    let frame = Frame::data(event.clone());
+                    (sent < events).then_some((Ok::<_, Infallible>(frame), (sent + 1, gate, event)))
+                },
+            )))
+        }
+    }
+}
+
+/// A body that says one thing and then nothing, for ever.
+pub(crate) async fn silent(request: Request<Incoming>) -> Response<impl Body<Data = Bytes, Error = Infallible>> {
+    drop(whole(request).await);
+    let first = stream::iter([Ok(Frame::data(Bytes::from_static(b"data: {}\n\n")))]);
+    Response::new(StreamBody::new(first.chain(stream::pending())))
 }

@@ -117,7 +117,7 @@ impl Connection {
         while requests < most && Instant::now() < until {
             let request = &work.requests[self.next % work.requests.len()];
             self.next += 1;
-            let sampled = self.exchanges % SAMPLE_EVERY == 0;
+            let sampled = self.exchanges.is_multiple_of(SAMPLE_EVERY);
             self.exchanges += 1;
             let (status, length) = self.exchange(request, sampled).await?;
             if status != work.status || (sampled && !self.sample_fits(&work)) {
@@ -137,9 +137,19 @@ impl Connection {
 
     /// Writes a request and reads the whole answer: its status, and the length of its body.
     pub(crate) async fn exchange(&mut self, request: &[u8], sampled: bool) -> io::Result<(u16, usize)> {
+        let (status, framing) = self.begin(request).await?;
+        Ok((status, self.finish(framing, sampled).await?))
+    }
+
+    /// Writes a request and reads the head of the answer.
+    pub(crate) async fn begin(&mut self, request: &[u8]) -> io::Result<(u16, Framing)> {
         self.stream.write_all(request).await?;
         self.sample.clear();
-        let (status, framing) = self.head().await?;
+        self.head().await
+    }
+
+    /// Reads the body of the answer: its length.
+    pub(crate) async fn finish(&mut self, framing: Framing, sampled: bool) -> io::Result<usize> {
         let mut length = 0;
         match framing {
             Framing::Length(bytes) => {
@@ -158,7 +168,7 @@ impl Connection {
                 }
             },
         }
-        Ok((status, length))
+        Ok(length)
     }
 
     async fn head(&mut self) -> io::Result<(u16, Framing)> {
@@ -222,7 +232,8 @@ impl Connection {
     }
 }
 
-enum Framing {
+/// How long a body is.
+pub(crate) enum Framing {
     Length(usize),
     Chunked,
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! cargo bench --bench stack                     the whole table, some minutes
 //! cargo bench --bench stack -- --quick          the same in less than a minute, with figures that mean little
-//! cargo bench --bench stack -- get              rows whose name has these words in it
+//! cargo bench --bench stack -- get              the row of this name, else those whose names have it in them
 //! cargo bench --bench stack -- --profile get    the stack's side of that row alone, for a profiler
 //! ```
 //!
@@ -13,11 +13,13 @@
 //! request, and holds all the same.
 
 mod calls;
+mod growth;
 mod heap;
 mod limit;
 mod load;
 mod machine;
 mod ours;
+mod subscribers;
 mod table;
 mod throughput;
 
@@ -61,6 +63,8 @@ enum How {
     Beside(fn() -> Pair),
     /// Heap calls per request.
     Heap(fn() -> Pair),
+    /// In its own way, as lines of its own.
+    Own(fn(&Plan, &Runtime) -> io::Result<Vec<Line>>),
 }
 
 struct Row {
@@ -79,6 +83,10 @@ const ROWS: &[Row] = &[
     row("get", Reach::AtLeast(0.9), How::Beside(throughput::get)),
     row("stream of 100, yielding", Reach::AtLeast(0.9), How::Beside(|| throughput::stream(true))),
     row("stream of 100, ready", Reach::AtLeast(0.5), How::Beside(|| throughput::stream(false))),
+    row("send of a 1 MiB file", Reach::AtLeast(0.8), How::Beside(throughput::file)),
+    row("peak memory of files", Reach::AtMost(2.5), How::Own(throughput::file_peak)),
+    row("agent card", Reach::AtLeast(0.95), How::Beside(|| throughput::card(false))),
+    row("agent card, 304", Reach::AtLeast(0.95), How::Beside(|| throughput::card(true))),
     row("0.3 to 1.0: send", Reach::AtLeast(0.95), How::Beside(|| throughput::versions("send"))),
     row("0.3 to 1.0: get", Reach::AtLeast(0.95), How::Beside(|| throughput::versions("get"))),
     row("0.3 to 1.0: stream", Reach::AtLeast(0.95), How::Beside(|| throughput::versions("stream"))),
@@ -87,6 +95,13 @@ const ROWS: &[Row] = &[
     row("heap calls: get", Reach::AtMost(25.0), How::Heap(throughput::get)),
     row("heap calls: stream of 100, yielding", Reach::AtMost(500.0), How::Heap(|| throughput::stream(true))),
     row("heap calls: stream of 100, ready", Reach::AtMost(500.0), How::Heap(|| throughput::stream(false))),
+    row("fan-out, ready", Reach::Shown, How::Own(|plan, runtime| subscribers::fan_out(plan, runtime, false))),
+    row("fan-out, one by one", Reach::Shown, How::Own(|plan, runtime| subscribers::fan_out(plan, runtime, true))),
+    row("idle subscribers", Reach::Shown, How::Own(subscribers::idle)),
+    row("memory of finished tasks", Reach::Shown, How::Own(growth::finished_tasks)),
+    row("long artifact", Reach::Shown, How::Own(growth::artifact)),
+    row("long history", Reach::Shown, How::Own(growth::history)),
+    row("long list", Reach::Shown, How::Own(growth::list)),
 ];
 
 impl Row {
@@ -94,6 +109,7 @@ impl Row {
         match self.how {
             How::Beside(pair) => Ok(vec![throughput::run(plan, runtime, self.name, self.reach, pair())?]),
             How::Heap(pair) => Ok(vec![throughput::heap_calls(plan, runtime, self.name, self.reach, pair())?]),
+            How::Own(run) => run(plan, runtime),
         }
     }
 }
@@ -142,7 +158,9 @@ fn main() -> io::Result<()> {
     machine::pin_to(1);
     let runtime = machine::runtime();
     let plan = Plan::new(arguments.quick);
-    let rows = ROWS.iter().filter(|row| row.name.contains(&arguments.filter));
+    let exact = ROWS.iter().any(|row| row.name == arguments.filter);
+    let is_meant = |name: &str| if exact { name == arguments.filter } else { name.contains(&arguments.filter) };
+    let rows = ROWS.iter().filter(|row| is_meant(row.name));
     if arguments.profile {
         for row in rows {
             if let How::Beside(pair) = row.how {

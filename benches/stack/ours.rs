@@ -3,7 +3,7 @@
 use std::{convert::Infallible, sync::Arc};
 
 use a2a_layers::{
-    agent::{IntoReply, Reply},
+    agent::{IntoReply, Reply, Update},
     blob::MemoryBlobStore,
     error::BoxError,
     owner::Owner,
@@ -14,6 +14,7 @@ use a2a_layers::{
 };
 use futures_util::{StreamExt, stream};
 use http::Request;
+use tokio::sync::watch;
 use tower::service_fn;
 
 /// How many chunks a stream has.
@@ -56,11 +57,50 @@ pub(crate) fn stream<B: Body>(yields: bool) -> A2aService<B> {
     })
 }
 
-/// An agent that takes files, which go into memory.
-pub(crate) fn file<B: Body>() -> A2aService<B> {
+/// An agent that takes files, which go into memory; so many finished tasks are kept.
+pub(crate) fn file<B: Body>(tasks: usize) -> A2aService<B> {
     let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(said(request.body().text())) });
     let store = MemoryBlobStore::new("http://127.0.0.1:8000/blobs").max_bytes(KEPT_BYTES);
-    Mount::new("bench", agent).blob_store(store, Some("/blobs")).build().expect("a mount")
+    Mount::new("bench", agent)
+        .task_store(MemoryTaskStore::new().max_finished(tasks))
+        .blob_store(store, None)
+        .build()
+        .expect("a mount")
+}
+
+/// An agent that says nothing until the gate opens, and then so many chunks, with or without a yield before each.
+pub(crate) fn gated<B: Body>(gate: watch::Receiver<bool>, chunks: usize, yields: bool) -> A2aService<B> {
+    mount(move |_| {
+        let mut gate = gate.clone();
+        let opened = async move {
+            let _ = gate.wait_for(|open| *open).await;
+            stream::iter(std::iter::repeat_n(CHUNK, chunks))
+        };
+        let chunks = stream::once(opened).flatten();
+        Reply::stream(chunks.then(move |chunk| async move {
+            if yields {
+                tokio::task::yield_now().await;
+            }
+            Ok::<_, Infallible>(chunk)
+        }))
+    })
+}
+
+/// An agent that streams so many chunks.
+pub(crate) fn long<B: Body>(chunks: usize) -> A2aService<B> {
+    mount(move |_| Reply::stream(stream::iter(std::iter::repeat_n(CHUNK, chunks).map(Ok::<_, Infallible>))))
+}
+
+/// An agent that always asks back.
+pub(crate) fn asking<B: Body>() -> A2aService<B> {
+    mount(|_| Update::input_required("And then?"))
+}
+
+/// Like [`send`], but few finished tasks are kept.
+pub(crate) fn forgetful<B: Body>(kept: usize) -> A2aService<B> {
+    let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(said(request.body().text())) });
+    let store = MemoryTaskStore::new().max_finished(kept);
+    Mount::new("bench", agent).task_store(store).build().expect("a mount")
 }
 
 /// A mount with finished tasks in its store, and their ids.

@@ -2,9 +2,15 @@
 
 use std::{io, net::SocketAddr, time::Duration};
 
-use a2a_layers::server::{A2aService, serve};
+use a2a_layers::{
+    server::{A2aService, serve},
+    task::MemoryTaskStore,
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Collected, Full};
 use hyper::body::Incoming;
 use tokio::runtime::Runtime;
+use tower::ServiceExt;
 
 use crate::{
     Plan,
@@ -17,8 +23,13 @@ use crate::{
     table::{Line, Reach, median, short},
 };
 
+/// How large a file is, in bytes.
+const FILE: usize = 1 << 20;
 /// Keep-alive connections of a load.
 const CONNECTIONS: usize = 32;
+
+/// The sides take turns so many times in a round, so that whatever else the machine does hits both.
+const SLICES: usize = 5;
 
 /// One of two servers.
 pub(crate) struct Side {
@@ -108,6 +119,71 @@ pub(crate) fn versions(what: &'static str) -> Pair {
     })
 }
 
+/// The card, or, to one who has it already, word that it is still the same.
+pub(crate) fn card(fresh: bool) -> Pair {
+    pair(async move || {
+        let path = "/.well-known/agent-card.json";
+        let request = http::Request::get(path).header("a2a-version", "1.0").body(Full::<Bytes>::default());
+        let answer = ours::send().oneshot(request.expect("a request")).await.unwrap_or_else(|never| match never {});
+        let headers = answer.headers().clone();
+        let card = answer.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
+        let tag = headers.get(http::header::ETAG).and_then(|tag| tag.to_str().ok()).expect("an entity tag");
+        let more = if fresh { format!("if-none-match: {tag}\r\n") } else { String::new() };
+        let work = Work::new(vec![calls::get(path, &more)], if fresh { "" } else { "skills" });
+        let work = Work { status: if fresh { 304 } else { 200 }, ..work };
+        (of_ours(ours::send(), work.clone()).await, of_limit(limit::card(card, headers), work).await)
+    })
+}
+
+/// A send of 1 MiB. Few tasks are kept, so that their memory is not measured here.
+pub(crate) fn file() -> Pair {
+    files(64)
+}
+
+fn files(tasks: usize) -> Pair {
+    pair(async move || {
+        let work = Work::new(vec![calls::post(Version::V1_0, &calls::file(FILE))], "You said: ");
+        (of_ours(ours::file(tasks), work.clone()).await, of_limit(limit::file(), work).await)
+    })
+}
+
+/// How much memory is taken at once, beyond what is kept, in bodies in flight.
+pub(crate) fn file_peak(plan: &Plan, runtime: &Runtime) -> io::Result<Vec<Line>> {
+    const IN_FLIGHT: usize = 8;
+    let Pair { servers, subject, measure } = file();
+    let mut peaks = Vec::new();
+    for side in [subject, measure] {
+        // Until as much is kept as ever will be.
+        let long = Duration::from_secs(30);
+        let kept = (ours::KEPT_BYTES / FILE) as u64;
+        Load::connect(runtime, side.address, IN_FLIGHT, side.work.clone())?.run(runtime, long, kept + kept / 4)?;
+        let body = side.work.requests[0].len();
+        let mut load = Load::connect(runtime, side.address, IN_FLIGHT, side.work)?;
+        heap::start();
+        load.run(runtime, long, plan.counted / 5)?;
+        peaks.push(heap::stop().peak as f64 / (IN_FLIGHT * body) as f64);
+    }
+    drop(servers);
+    let Pair { servers, subject, .. } = files(MemoryTaskStore::DEFAULT_MAX_FINISHED);
+    let mut load = Load::connect(runtime, subject.address, 1, subject.work)?;
+    let (long, kept) = (Duration::from_secs(30), (ours::KEPT_BYTES / FILE) as u64);
+    load.run(runtime, long, kept + kept / 4)?;
+    heap::start();
+    let done = load.run(runtime, long, plan.counted / 20)?;
+    let each = heap::stop().live as f64 / done.requests as f64;
+    drop(servers);
+    let note = format!("bodies of {IN_FLIGHT} in flight; bare hyper: {}", short(peaks[1]));
+    Ok(vec![
+        Line::new("peak memory of 1 MiB files", Reach::AtMost(2.5), peaks[0], note),
+        Line::new(
+            "a finished task whose file is in the store",
+            Reach::AtMost(16384.0),
+            each,
+            "bytes in the task store",
+        ),
+    ])
+}
+
 /// Interleaved rounds: subject and measure, then measure and subject.
 pub(crate) fn run(plan: &Plan, runtime: &Runtime, work: &str, reach: Reach, pair: Pair) -> io::Result<Line> {
     let Pair { servers, subject, measure } = pair;
@@ -120,25 +196,24 @@ pub(crate) fn run(plan: &Plan, runtime: &Runtime, work: &str, reach: Reach, pair
     let (mut ratios, mut cpu_ratios) = (Vec::new(), Vec::new());
     let mut seen = [(); 2].map(|()| Seen::default());
     for round in 0..plan.rounds {
-        let mut rates = [0.0; 2];
-        let mut costs = [f64::NAN; 2];
-        for turn in 0..2 {
+        let mut sums = [Sums::default(); 2];
+        for turn in 0..2 * SLICES {
             let side = (round + turn) % 2;
-            let before = servers.busy();
-            let done = loads[side].run(runtime, plan.round, plan.most)?;
-            let busy = servers.busy().zip(before).map(|(after, before)| after.saturating_sub(before));
-            let requests = done.requests as f64;
-            rates[side] = requests / done.elapsed.as_secs_f64();
-            if let Some(busy) = busy {
-                costs[side] = busy.as_secs_f64() / requests;
-                seen[side].used.push(busy.as_secs_f64() / done.elapsed.as_secs_f64() * 100.0);
-            }
-            seen[side].rates.push(rates[side]);
-            seen[side].costs.push(costs[side] * 1e6);
+            let before = servers.busy().unwrap_or_default();
+            let done = loads[side].run(runtime, plan.round / SLICES as u32, plan.most / SLICES as u64)?;
+            let sums = &mut sums[side];
+            sums.busy += servers.busy().unwrap_or_default().saturating_sub(before).as_secs_f64();
+            sums.requests += done.requests as f64;
+            sums.elapsed += done.elapsed.as_secs_f64();
             seen[side].bytes = done.bytes / done.requests.max(1);
         }
-        ratios.push(rates[0] / rates[1]);
-        cpu_ratios.push(costs[1] / costs[0]);
+        for (seen, sums) in seen.iter_mut().zip(&sums) {
+            seen.rates.push(sums.rate());
+            seen.costs.push(sums.cost() * 1e6);
+            seen.used.push(sums.busy / sums.elapsed * 100.0);
+        }
+        ratios.push(sums[0].rate() / sums[1].rate());
+        cpu_ratios.push(sums[1].cost() / sums[0].cost());
     }
     let [ours, limit] = &seen;
     let both = |figure: fn(&Seen) -> f64| format!("{} / {}", short(figure(ours)), short(figure(limit)));
@@ -151,6 +226,26 @@ pub(crate) fn run(plan: &Plan, runtime: &Runtime, work: &str, reach: Reach, pair
         both(|seen| seen.bytes as f64),
     );
     Ok(Line { work: work.to_owned(), reach, figures: ratios, note })
+}
+
+/// What one side did in a round.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    requests: f64,
+    /// Seconds.
+    elapsed: f64,
+    /// Seconds of the server's thread.
+    busy: f64,
+}
+
+impl Sums {
+    fn rate(&self) -> f64 {
+        self.requests / self.elapsed
+    }
+
+    fn cost(&self) -> f64 {
+        self.busy / self.requests
+    }
 }
 
 /// What was seen of one side.

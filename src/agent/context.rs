@@ -1,4 +1,4 @@
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::Cancellation;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct TaskContext(Arc<Inner>);
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Inner {
     task_id: Arc<str>,
     context_id: Arc<str>,
@@ -23,10 +23,30 @@ struct Inner {
     accepted_output_modes: Vec<String>,
     metadata: Option<JsonObject>,
     cancellation: Cancellation,
+    incoming: Mutex<Incoming>,
 }
 
+/// What becomes of the message in the task's history.
+#[derive(Debug, Default)]
+enum Incoming {
+    /// It is kept as it came.
+    #[default]
+    AsItCame,
+    /// A layer is about to change it.
+    Held,
+    /// This is kept in its place.
+    Changed(Message),
+    /// The layer that wanted to change it could not.
+    Lost,
+}
+
+/// A layer's word that it will say what the task's history should keep. See [`TaskContext::hold_message`].
+#[derive(Debug)]
+#[must_use = "dropping it says that the message cannot be kept"]
+pub struct MessageHold(TaskContext);
+
 /// Makes a [`TaskContext`]; for those who drive agents without the [`task`](crate::task) layer, such as tests.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 #[must_use]
 pub struct TaskContextBuilder(Inner);
 
@@ -93,6 +113,57 @@ impl TaskContext {
     #[must_use]
     pub fn cancellation(&self) -> &Cancellation {
         &self.0.cancellation
+    }
+
+    /// For a layer between the task and the agent that changes messages on their way in and wants the task's history to
+    /// hold what it made of this one: files by their URLs, say, instead of their bytes.
+    ///
+    /// The task waits for it before it keeps the message: [`MessageHold::keep`] says what to keep, and a hold that is
+    /// dropped says that the message could not be taken, so that no task comes of it.
+    pub fn hold_message(&self) -> MessageHold {
+        self.set_incoming(Incoming::Held);
+        MessageHold(self.clone())
+    }
+
+    /// True while a layer holds the message.
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(*self.incoming(), Incoming::Held)
+    }
+
+    /// True if the layer that held the message gave up.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(*self.incoming(), Incoming::Lost)
+    }
+
+    /// What to keep instead of the message as it came.
+    pub(crate) fn take_changed(&self) -> Option<Message> {
+        match std::mem::take(&mut *self.incoming()) {
+            Incoming::Changed(message) => Some(message),
+            _ => None,
+        }
+    }
+
+    fn set_incoming(&self, incoming: Incoming) {
+        *self.incoming() = incoming;
+    }
+
+    fn incoming(&self) -> std::sync::MutexGuard<'_, Incoming> {
+        self.0.incoming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MessageHold {
+    /// Says what the task's history should keep.
+    pub fn keep(self, message: Message) {
+        self.0.set_incoming(Incoming::Changed(message));
+    }
+}
+
+impl Drop for MessageHold {
+    fn drop(&mut self) {
+        if self.0.is_held() {
+            self.0.set_incoming(Incoming::Lost);
+        }
     }
 }
 

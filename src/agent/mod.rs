@@ -57,7 +57,7 @@ mod reply;
 pub(crate) use self::reply::ReplyForm;
 pub use self::{
     cancellation::Cancellation,
-    context::{RequestExt, TaskContext, TaskContextBuilder},
+    context::{MessageHold, RequestExt, TaskContext, TaskContextBuilder},
     into_reply::IntoReply,
     reply::{ArtifactUpdate, Reply, StatusUpdate, Update, Updates},
 };

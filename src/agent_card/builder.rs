@@ -40,6 +40,7 @@ pub struct AgentCardBuilder {
     input_modes: Option<Vec<String>>,
     output_modes: Option<Vec<String>>,
     files: bool,
+    bare: bool,
     card: AgentCard,
 }
 
@@ -54,6 +55,7 @@ impl AgentCardBuilder {
             input_modes: None,
             output_modes: None,
             files: false,
+            bare: false,
             card: AgentCard::new("", "", VERSION),
         }
     }
@@ -149,6 +151,13 @@ impl AgentCardBuilder {
         self
     }
 
+    /// Whether the card says no more than what it was told: no skill is made up, and text is the only media type that is
+    /// not stated. The default is no.
+    pub fn bare(mut self, bare: bool) -> Self {
+        self.bare = bare;
+        self
+    }
+
     /// Whether it streams. The default is no.
     pub fn streaming(mut self, offered: bool) -> Self {
         self.card.capabilities.streaming = offered;
@@ -202,18 +211,19 @@ impl AgentCardBuilder {
     /// # Errors
     /// If it breaks a rule; see [`check`](super::check).
     pub fn build(self) -> Result<AgentCard, CardError> {
-        let Self { id, name, instructions, description, input_modes, output_modes, files, mut card } = self;
+        let Self { id, name, instructions, description, input_modes, output_modes, files, bare, mut card } = self;
+        let modes = if bare { &MODES[..1] } else { &MODES };
         card.name = name.unwrap_or_else(|| id.clone());
         card.description = description.unwrap_or_else(|| match instructions.trim().lines().next().map(str::trim_end) {
             Some(line) if !line.is_empty() => line.to_owned(),
             _ => format!("Agent \"{id}\""),
         });
         card.default_input_modes = input_modes.unwrap_or_else(|| {
-            let all = files.then_some("*/*");
-            MODES.into_iter().chain(all).map(str::to_owned).collect()
+            let all = (files && !bare).then_some("*/*");
+            modes.iter().copied().chain(all).map(str::to_owned).collect()
         });
-        card.default_output_modes = output_modes.unwrap_or_else(|| MODES.map(str::to_owned).to_vec());
-        if card.skills.is_empty() {
+        card.default_output_modes = output_modes.unwrap_or_else(|| modes.iter().copied().map(str::to_owned).collect());
+        if card.skills.is_empty() && !bare {
             card.skills.push(AgentSkill::new(id.clone(), card.name.clone(), card.description.clone(), id));
         }
         card.skills.iter_mut().for_each(complete);

@@ -2,6 +2,7 @@ use http::Request;
 
 use super::{BlobStore, File};
 use crate::{
+    agent::RequestExt as _,
     error::{Error, find_error},
     types::{Message, PartContent},
 };
@@ -28,8 +29,9 @@ pub(super) fn check(message: &Message, max_bytes: usize) -> Result<(), Error> {
     inline().find(|(_, bytes)| !bytes.is_valid()).map_or(Ok(()), |(index, _)| Err(bad_base64(index)))
 }
 
-/// Puts every inline file into the store and its URL in its place.
+/// Puts every inline file into the store and its URL in its place, for the agent and for the task's history.
 pub(super) async fn store<St: BlobStore>(store: St, mut req: Request<Message>) -> Result<Request<Message>, Error> {
+    let hold = req.task_context().hold_message();
     for (index, part) in req.body_mut().parts.iter_mut().enumerate() {
         if let PartContent::Raw(bytes) = &part.content {
             let bytes = bytes.decode().ok_or_else(|| bad_base64(index))?;
@@ -37,6 +39,7 @@ pub(super) async fn store<St: BlobStore>(store: St, mut req: Request<Message>) -
             part.content = PartContent::Url(url);
         }
     }
+    hold.keep(req.body().clone());
     Ok(req)
 }
 

@@ -4,6 +4,7 @@ use super::{Dialect, V0_3, V1_0, testing};
 use crate::{
     call::{Binding, Call},
     error::ErrorKind,
+    types::Json,
 };
 
 fn dialects() -> [(Box<dyn Dialect>, &'static str, &'static str); 2] {
@@ -46,12 +47,12 @@ fn depth_is_refused_where_it_is_kept_and_skipped_where_it_is_not() {
             assert!(testing::decoded(&*dialect, method, &text).is_ok(), "unknown members are skipped");
             let text = filled(template, &nested(depth), "1");
             let complaint = testing::complaint(testing::decoded(&*dialect, method, &text));
-            assert_eq!(complaint, "message.parts[0].data is nested deeper than 128 levels");
+            assert_eq!(complaint, "message.parts[0].data is nested deeper than 100 levels");
             let opened = filled(template, &"[".repeat(depth), "1");
             assert_eq!(testing::decoded(&*dialect, method, &opened).unwrap_err().kind(), ErrorKind::InvalidParams);
         }
-        assert!(testing::decoded(&*dialect, method, &filled(template, &nested(127), "1")).is_ok());
-        assert!(testing::decoded(&*dialect, method, &filled(template, &nested(128), "1")).is_err());
+        assert!(testing::decoded(&*dialect, method, &filled(template, &nested(Json::MAX_DEPTH - 1), "1")).is_ok());
+        assert!(testing::decoded(&*dialect, method, &filled(template, &nested(Json::MAX_DEPTH), "1")).is_err());
     }
 }
 

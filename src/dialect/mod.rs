@@ -33,6 +33,11 @@ use crate::{
     types::{AgentCard, Json},
 };
 
+/// How many elements an array may have that [`V0_3`] and [`V1_0`] read: 10,000. An element of a few bytes takes a few
+/// hundred once it is read, so that a body of the size of one file would otherwise fill all memory. Longer ones fit into
+/// a part's data or into metadata, which stay the text that they are.
+pub const MAX_ELEMENTS: usize = 10_000;
+
 /// One wire version of the protocol.
 pub trait Dialect: Send + Sync + 'static {
     /// The version it speaks.

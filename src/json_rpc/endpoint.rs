@@ -16,6 +16,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct Endpoint {
     path: Option<Arc<str>>,
+    aliases: Vec<Arc<str>>,
 }
 
 impl Endpoint {
@@ -33,11 +34,23 @@ impl Endpoint {
         self.path = Some(Arc::from(without_slash(path.as_ref())));
         self
     }
+
+    /// Serves one more path beside the one that is [set](Self::path); where none is set, every path is served anyway.
+    #[must_use]
+    pub fn alias(mut self, path: impl AsRef<str>) -> Self {
+        self.aliases.push(Arc::from(without_slash(path.as_ref())));
+        self
+    }
+
+    fn serves(&self, path: &str) -> bool {
+        let path = without_slash(path);
+        self.path.as_deref().is_none_or(|own| own == path || self.aliases.iter().any(|alias| **alias == *path))
+    }
 }
 
 impl Gate for Endpoint {
     fn refuse_head(&self, head: &Parts) -> Option<Response<Bytes>> {
-        if self.path.as_deref().is_some_and(|path| path != without_slash(head.uri.path())) {
+        if !self.serves(head.uri.path()) {
             return Some(refusal(head, StatusCode::NOT_FOUND, "there is nothing at this path"));
         }
         if head.method != Method::POST {
@@ -120,6 +133,16 @@ mod tests {
         }
         assert!(admitted(&Endpoint::new().path("/"), "/", "application/json"));
         assert!(admitted(&Endpoint::new(), "/anything", "application/json"));
+    }
+
+    #[test]
+    fn c06_aliases_are_served_too() {
+        let endpoint = Endpoint::new().path("/").alias("/a2a/").alias("/rpc");
+        for path in ["/", "/a2a", "/a2a/", "/rpc", "/rpc/"] {
+            assert!(admitted(&endpoint, path, "application/json"), "{path}");
+        }
+        assert!(!admitted(&endpoint, "/other", "application/json"));
+        assert!(admitted(&Endpoint::new().alias("/a2a"), "/other", "application/json"), "nothing is set");
     }
 
     #[test]

@@ -23,6 +23,13 @@ impl JsonRpcLayer {
         self
     }
 
+    /// Serves one more path. See [`Endpoint::alias`].
+    #[must_use]
+    pub fn alias(mut self, path: impl AsRef<str>) -> Self {
+        self.endpoint = self.endpoint.alias(path);
+        self
+    }
+
     /// Leaves the envelope off the items of streams, for readers that look for an event's members at the top.
     /// Default: off, as the protocol wants an envelope on each (1.0 §9.4.2). Errors keep theirs.
     #[must_use]

@@ -58,7 +58,7 @@ impl MediaTypeLayer {
     }
 
     fn refusal(&self, at: usize, media_type: &str) -> Error {
-        let shown: String = media_type.chars().take(SHOWN).collect();
+        let shown = media_type.char_indices().nth(SHOWN).map_or(media_type, |(end, _)| &media_type[..end]);
         Error::new(ErrorKind::ContentTypeNotSupported)
             .with_detail(format!("message.parts[{at}] is {shown}, the agent takes {}", self.listed))
             .with_info("mediaType", shown)

@@ -14,14 +14,14 @@ use super::mode::{accepts, essence, stated};
 use crate::{
     agent::{IntoReply, Reply, ReplyForm, RequestExt, TaskContext, Update, Updates},
     error::{BoxError, Error, ErrorKind, find_error},
-    types::{Part, PartContent},
+    types::{Part, PartContent, TaskState},
 };
 
 /// Refuses answers in none of the media types that the caller takes.
 ///
 /// It stands next to the agent, at the message or the input level, and makes a [`Reply`] of whatever the agent answers.
-/// A whole answer passes if one part of it can be taken. In a stream every text, part, artifact and message has to pass
-/// by itself; the first one that does not ends the stream with an error. What is said about a state (a question, a
+/// An answer passes if one part of it can be taken: text beside a file that cannot be shown is still an answer. A stream
+/// is sent as it comes; if nothing in it could be taken, its end is an error. What is said about a state (a question, a
 /// reason) is not an answer and always passes, and so does everything if the caller names no modes.
 ///
 /// ```
@@ -139,7 +139,7 @@ fn check(reply: Reply, accepted: TaskContext) -> Result<Reply, Error> {
         ReplyForm::Updates(updates) => check_parts(modes, updates.iter().flat_map(said))?,
         ReplyForm::Stream(_) => {
             let updates = reply.into_updates();
-            return Ok(Reply::stream(Checked { updates: Some(updates), accepted }));
+            return Ok(Reply::stream(Checked { updates: Some(updates), accepted, taken: false, refused: None }));
         }
     }
     Ok(reply)
@@ -189,10 +189,31 @@ fn type_of(part: &Part) -> &str {
     })
 }
 
-/// The updates up to the first that cannot be taken.
+/// The updates, and an error in the place of a good end if none of them could be taken.
 struct Checked {
     updates: Option<Updates>,
     accepted: TaskContext,
+    taken: bool,
+    refused: Option<Error>,
+}
+
+impl Checked {
+    fn look_at(&mut self, update: &Update) {
+        if self.taken || said(update).next().is_none() {
+            return;
+        }
+        match check_parts(self.accepted.accepted_output_modes(), said(update)) {
+            Ok(()) => self.taken = true,
+            Err(error) => {
+                self.refused.get_or_insert(error);
+            }
+        }
+    }
+
+    /// What the end of the answer is, if it is no good one.
+    fn complaint(&mut self) -> Option<BoxError> {
+        if self.taken { None } else { self.refused.take().map(Into::into) }
+    }
 }
 
 impl Stream for Checked {
@@ -201,18 +222,25 @@ impl Stream for Checked {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let Some(updates) = &mut this.updates else { return Poll::Ready(None) };
-        let Some(next) = ready!(updates.as_mut().poll_next(cx)) else {
-            this.updates = None;
-            return Poll::Ready(None);
-        };
-        let next = next.and_then(|update| {
-            check_parts(this.accepted.accepted_output_modes(), said(&update))?;
-            Ok(update)
-        });
-        if next.is_err() {
-            // The agent's work is in vain from here on: letting go of its stream ends it.
+        let next = ready!(updates.as_mut().poll_next(cx));
+        if let Some(Ok(update)) = &next {
+            this.look_at(update);
+        }
+        if let Some(Err(_)) = &next {
             this.updates = None;
         }
-        Poll::Ready(Some(next))
+        let ends = match &next {
+            None | Some(Ok(Update::Message(_))) => true,
+            Some(Ok(Update::Status(update))) => update.state == TaskState::Completed,
+            Some(_) => false,
+        };
+        if !ends {
+            return Poll::Ready(next);
+        }
+        let complaint = this.complaint();
+        if next.is_none() || complaint.is_some() {
+            this.updates = None;
+        }
+        Poll::Ready(complaint.map(Err).or(next))
     }
 }

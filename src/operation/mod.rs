@@ -51,6 +51,12 @@ impl ProtocolVersion {
     /// Reads `Major.Minor`; a third number is allowed and does not count.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        // What nearly every request says need not be taken apart.
+        match text {
+            "1.0" => return Some(Self::V1_0),
+            "0.3" => return Some(Self::V0_3),
+            _ => {}
+        }
         let number = |text: &str| {
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             if digits { text.parse::<u16>().ok() } else { None }

@@ -26,11 +26,11 @@ pin_project! {
 }
 
 impl<F> ResponseFuture<F> {
-    pub(crate) const fn called(future: F) -> Self {
+    pub(super) const fn called(future: F) -> Self {
         Self { state: State::Called { future } }
     }
 
-    pub(crate) const fn refused(error: Error) -> Self {
+    pub(super) const fn refused(error: Error) -> Self {
         Self { state: State::Refused { error: Some(error) } }
     }
 }

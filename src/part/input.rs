@@ -148,7 +148,7 @@ impl Serialize for Input {
 }
 
 /// Refuses data that is no object.
-pub(crate) fn check_data(message: &Message) -> Result<(), Error> {
+pub(super) fn check_data(message: &Message) -> Result<(), Error> {
     let wrong = message.parts.iter().position(|part| part.as_data().is_some_and(|data| !data.is_object()));
     wrong.map_or(Ok(()), |index| {
         Err(Error::invalid_params(format!("message.parts[{index}].data"), "must be a JSON object"))

@@ -74,7 +74,6 @@ mod layer;
 mod read;
 mod service;
 
-pub(crate) use self::input::check_data;
 pub use self::{
     form::{FileRef, Form},
     future::ResponseFuture,

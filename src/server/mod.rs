@@ -54,7 +54,6 @@ mod mounts;
 mod serve;
 mod service;
 mod settings;
-mod strict_data;
 
 pub use self::{
     error::ConfigError,

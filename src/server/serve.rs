@@ -146,8 +146,11 @@ impl<F> Serve<F> {
         builder
             .timer(TokioTimer::new())
             .header_read_timeout(self.header_read_timeout)
-            .max_headers(self.max_headers)
             .max_header_size(self.max_header_size);
+        // Our default is hyper's. Set, even to that, it costs each request two buffers that are filled beforehand.
+        if self.max_headers != Serve::DEFAULT_MAX_HEADERS {
+            builder.max_headers(self.max_headers);
+        }
         let (phase, watcher) = watch::channel(Phase::Serving);
         let mut shutdown = pin!(self.shutdown);
         loop {

@@ -11,7 +11,8 @@ use crate::{
 /// - what streams look like: [`bare_sse_frames`](Self::bare_sse_frames), [`sse_comments`](Self::sse_comments),
 ///   [`sse_ids`](Self::sse_ids), [`one_event_per_chunk`](Self::one_event_per_chunk);
 /// - where they begin and end: [`first_event`](Self::first_event), [`replay`](Self::replay), [`close_on`](Self::close_on);
-/// - where the card is: [`card_path`](Self::card_path), [`legacy_card_path`](Self::legacy_card_path);
+/// - where the card is, and what it says unasked: [`card_path`](Self::card_path),
+///   [`legacy_card_path`](Self::legacy_card_path), [`bare_card`](Self::bare_card);
 /// - what a cancel does, and to which tasks: [`cancel`](Self::cancel), [`cancel_scope`](Self::cancel_scope);
 /// - what tasks and files look like: [`status_only`](Self::status_only), [`context_is_task`](Self::context_is_task),
 ///   [`named_ids`](Self::named_ids), [`artifact_index`](Self::artifact_index), [`file_with_keys`](Self::file_with_keys);
@@ -44,6 +45,7 @@ pub struct Settings {
     pub(super) named_ids: bool,
     pub(super) lenient_messages: bool,
     pub(super) strict_data: bool,
+    pub(super) bare_card: bool,
 }
 
 /// Where cards have been since 0.3 (spec 1.0 §8.2).
@@ -76,6 +78,7 @@ impl Settings {
             named_ids: false,
             lenient_messages: false,
             strict_data: false,
+            bare_card: false,
         }
     }
 
@@ -124,6 +127,7 @@ impl Settings {
             artifact_index: true,
             named_ids: true,
             lenient_messages: true,
+            bare_card: true,
             ..Self::strict()
         }
     }
@@ -252,6 +256,13 @@ impl Settings {
     /// Whether data must be an object in 1.0 too. Default: false.
     pub fn strict_data(mut self, strict: bool) -> Self {
         self.strict_data = strict;
+        self
+    }
+
+    /// Whether a card says no more than what it was told: no skill of the agent's own name, and text as the only media
+    /// type. More than the card says is taken all the same. Default: false.
+    pub fn bare_card(mut self, bare: bool) -> Self {
+        self.bare_card = bare;
         self
     }
 

@@ -93,8 +93,9 @@
 //! | [`context_is_task`](TaskLayer::context_is_task) | no | whether a task's id is also its conversation's |
 //! | [`named_ids`](TaskLayer::named_ids) | no | whether ids say what they are of |
 //!
-//! [`MemoryTaskStore`] has two of its own: it keeps [100,000](MemoryTaskStore::max_finished) finished tasks, for
-//! [24 hours](MemoryTaskStore::max_age).
+//! [`MemoryTaskStore`] has four of its own: it keeps [100,000](MemoryTaskStore::max_finished) finished tasks, for
+//! [24 hours](MemoryTaskStore::max_age), and [100,000](MemoryTaskStore::max_interrupted) that wait for their callers, for
+//! [7 days](MemoryTaskStore::max_interrupted_age).
 //!
 //! # A store of your own
 //!

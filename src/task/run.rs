@@ -19,7 +19,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    agent::{Cancellation, IntoReply, Update},
+    agent::{Cancellation, IntoReply, TaskContext, Update},
     error::{BoxError, Error, ErrorKind},
     owner::Owner,
     types::{Event, Message, Role, Task},
@@ -32,6 +32,8 @@ pub(super) struct Run<T> {
     pub(super) task_id: Arc<str>,
     pub(super) context_id: Arc<str>,
     pub(super) message: Arc<Message>,
+    /// What the layers below say about the message.
+    pub(super) context: TaskContext,
     /// The task before this message; `None` if the message begins it.
     pub(super) before: Option<Snapshot>,
     /// True if whoever waits for the beginning wants to see the task as it then is.
@@ -46,7 +48,7 @@ pub(super) struct Run<T> {
 }
 
 impl<T: TaskStore> Run<T> {
-    pub(super) async fn drive<S>(self, inner: S, request: Request<Message>)
+    pub(super) async fn drive<S>(mut self, inner: S, request: Request<Message>)
     where
         S: Service<Request<Message>>,
         S::Response: IntoReply,
@@ -61,7 +63,7 @@ impl<T: TaskStore> Run<T> {
                     Poll::Ready(Next::Step(Step::Called)) => called = true,
                     Poll::Ready(next) => return Poll::Ready(Some(next)),
                     // The agent has taken the message without refusing it.
-                    Poll::Pending if !self.undecided => return Poll::Ready(None),
+                    Poll::Pending if !self.undecided && !self.context.is_held() => return Poll::Ready(None),
                     Poll::Pending => return Poll::Pending,
                 }
             }
@@ -71,7 +73,7 @@ impl<T: TaskStore> Run<T> {
             None => first_word.await,
         };
         let first = match first {
-            Some(Next::Step(Step::Failed(error))) if refuses(&error) => {
+            Some(Next::Step(Step::Failed(error))) if refuses(&error) || self.context.is_lost() => {
                 self.reporter.begin(Err(error));
                 return;
             }
@@ -79,7 +81,7 @@ impl<T: TaskStore> Run<T> {
                 message.role = Role::Agent;
                 message.context_id.get_or_insert(self.context_id);
                 self.reporter.begin(Ok(Begun::Message(Arc::new(message))));
-                return;
+                return source.close();
             }
             first => first,
         };
@@ -89,7 +91,7 @@ impl<T: TaskStore> Run<T> {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 self.reporter.begin(Err(store_error(error, &self.task_id)));
-                return;
+                return source.close();
             }
         };
         let revision = snapshot.revision;
@@ -111,6 +113,7 @@ impl<T: TaskStore> Run<T> {
             cancellation: self.cancellation,
             canceled: false,
             interrupted: false,
+            silent: false,
             slot: Some(self.slot),
             reporter: Some(self.reporter),
         };
@@ -123,7 +126,10 @@ impl<T: TaskStore> Run<T> {
 
     /// Makes the task, or adds the message to it: then it is no longer the caller's turn, whether the agent has begun
     /// or not.
-    async fn create(&self, narrator: &mut Narrator) -> Result<Snapshot, StoreError> {
+    async fn create(&mut self, narrator: &mut Narrator) -> Result<Snapshot, StoreError> {
+        if let Some(changed) = self.context.take_changed() {
+            self.message = Arc::new(changed);
+        }
         let Shared { store, settings, .. } = &self.shared;
         match &self.before {
             None => {

@@ -80,7 +80,7 @@ where
         .build();
     let message = Arc::new(message);
     let mut agent_request = Request::from_parts(head, Message::clone(&message));
-    agent_request.extensions_mut().insert(context);
+    agent_request.extensions_mut().insert(context.clone());
 
     let (reporter, mut observer) = progress();
     let waits = streaming || !configuration.return_immediately;
@@ -91,6 +91,7 @@ where
         task_id: Arc::clone(&task_id),
         context_id,
         message,
+        context,
         shows_beginning: streaming && (before.is_some() || configuration.history_length.is_some()),
         undecided,
         decide_by: if undecided && !streaming { deadline } else { None },

@@ -47,6 +47,9 @@ pub(super) struct Telling<T> {
     pub(super) canceled: bool,
     /// True if the log says that the task waits for something.
     pub(super) interrupted: bool,
+    /// True if the agent has had nothing to say in this very poll, so that asking again has to wait until it wakes the
+    /// run. Without that, an agent that yields between its words would go on as if it did not.
+    pub(super) silent: bool,
     pub(super) slot: Option<RunSlot>,
     pub(super) reporter: Option<Reporter>,
 }
@@ -64,7 +67,11 @@ impl<T: TaskStore> Telling<T> {
     {
         loop {
             if batch.is_empty() && self.flow != Flow::Ends && !self.is_stopped() {
-                let next = poll_fn(|cx| poll_next(source.as_mut(), watch.as_mut(), cx)).await;
+                let next = poll_fn(|cx| match std::mem::take(&mut self.silent) {
+                    true => Poll::Pending,
+                    false => poll_next(source.as_mut(), watch.as_mut(), cx),
+                })
+                .await;
                 self.hear(next, watch.as_mut(), &mut batch);
             }
             poll_fn(|cx| {
@@ -108,10 +115,14 @@ impl<T: TaskStore> Telling<T> {
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
+        self.silent = false;
         while self.flow != Flow::Ends && !self.is_stopped() && batch.len() < BATCH {
             match poll_next(source.as_mut(), watch.as_mut(), cx) {
                 Poll::Ready(next) => self.hear(next, watch.as_mut(), batch),
-                Poll::Pending => break,
+                Poll::Pending => {
+                    self.silent = true;
+                    break;
+                }
             }
         }
     }
@@ -190,12 +201,17 @@ impl<T: TaskStore> Telling<T> {
         let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
         let mut write = pin!(store.append(&owner, &task_id, self.revision, std::mem::take(batch)));
         // What is gathered meanwhile counts from here on, so the limit on events is a batch or two late at worst.
+        let mut waited = false;
         let result = poll_fn(|cx| match write.as_mut().poll(cx) {
             Poll::Pending => {
+                waited = true;
                 self.gather(source.as_mut(), watch.as_mut(), batch, cx);
                 Poll::Pending
             }
-            ready => ready,
+            ready => {
+                self.silent &= !waited;
+                ready
+            }
         })
         .await;
         match result {

@@ -34,8 +34,9 @@ impl fmt::Display for JsonError {
 impl std::error::Error for JsonError {}
 
 impl Json {
-    /// How deep arrays and objects may nest: 128 levels, which is as far as common JSON readers follow.
-    pub const MAX_DEPTH: usize = 128;
+    /// How deep arrays and objects may nest: 100 levels. Common JSON readers follow 127 at least, and what comes in goes
+    /// out again inside of an answer that has some levels of its own.
+    pub const MAX_DEPTH: usize = 100;
 
     /// Takes a value out of a document that is being read.
     ///

@@ -150,22 +150,34 @@ async fn without_modes_everything_is_taken() {
 }
 
 #[tokio::test]
-async fn in_a_stream_the_first_that_cannot_be_taken_ends_it() {
-    let updates = vec![
-        Update::working(),
-        Update::text("a "),
-        Update::progress("half"),
-        Update::artifact(Artifact::new("a", vec![Part::text("x"), file("image/png")])),
-        Update::file(file("image/png")),
-        Update::text("never seen"),
-    ];
+async fn a_stream_of_nothing_that_can_be_taken_ends_in_an_error() {
+    let pictures = || vec![Update::working(), Update::file(file("image/png")), Update::progress("half")];
+    let with_an_end = || pictures().into_iter().chain([Update::completed(), Update::text("never seen")]).collect();
+    for (updates, passed) in [(pictures(), 3), (with_an_end(), 3), (vec![Message::agent(file("image/png")).into()], 0)]
+    {
+        let reply = Reply::stream(stream::iter(updates.into_iter().map(Ok::<_, Infallible>)));
+        let seen: Vec<_> = answered(&["text/plain"], reply).await.unwrap().into_updates().collect().await;
+        assert_eq!(seen.len(), passed + 1);
+        assert!(seen[..passed].iter().all(Result::is_ok));
+        let error = a2a_layers::error::find_error(seen.into_iter().next_back().unwrap().unwrap_err());
+        assert_eq!(error.code(), -32005);
+        assert!(error.message().contains("answered in image/png"));
+    }
+}
+
+#[tokio::test]
+async fn a_stream_with_something_that_can_be_taken_passes_whole() {
+    let updates = vec![Update::file(file("image/png")), Update::text("a cat"), Update::completed(), Update::working()];
     let reply = Reply::stream(stream::iter(updates.into_iter().map(Ok::<_, Infallible>)));
     let seen: Vec<_> = answered(&["text/plain"], reply).await.unwrap().into_updates().collect().await;
-    assert_eq!(seen.len(), 5);
-    assert!(seen[..4].iter().all(Result::is_ok));
-    let error = a2a_layers::error::find_error(seen.into_iter().next_back().unwrap().unwrap_err());
-    assert_eq!(error.code(), -32005);
-    assert!(error.message().contains("answered in image/png"));
+    assert_eq!(seen.iter().filter(|update| update.is_ok()).count(), 4);
+}
+
+#[tokio::test]
+async fn a_stream_that_says_nothing_is_nothing_to_refuse() {
+    let reply = Reply::stream(stream::iter([Update::input_required("which?")].map(Ok::<_, Infallible>)));
+    let seen: Vec<_> = answered(&["image/*"], reply).await.unwrap().into_updates().collect().await;
+    assert!(matches!(&seen[..], [Ok(Update::Status(_))]));
 }
 
 #[tokio::test]

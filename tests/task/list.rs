@@ -11,7 +11,7 @@ use super::*;
 
 /// A server over a store of tasks that each have a name, a context, a state, and a moment of their status.
 async fn stocked(tasks: &[(&str, &str, TaskState, i64)]) -> (Server, MemoryTaskStore) {
-    let store = MemoryTaskStore::new().max_age(std::time::Duration::MAX);
+    let store = MemoryTaskStore::new().max_age(std::time::Duration::MAX).max_interrupted_age(std::time::Duration::MAX);
     for (id, context, state, millis) in tasks {
         let mut task = Task::new(*id, *context, *state);
         task.status.timestamp = Some(Timestamp::from_millis(*millis));

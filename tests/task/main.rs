@@ -3,6 +3,7 @@
 
 mod cancel;
 mod failure;
+mod files;
 mod follow_up;
 mod limits;
 mod list;

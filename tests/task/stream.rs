@@ -225,3 +225,34 @@ async fn b079_two_streams_are_two_tasks() {
     }
     assert_eq!(server.list(ListTasks::default()).await.unwrap().total_size, 2);
 }
+
+#[tokio::test]
+async fn an_agent_that_yields_lets_readers_go_on() {
+    const WORDS: usize = 50;
+    let said = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = Arc::clone(&said);
+    let server = Server::new(
+        TaskLayer::new(),
+        service_fn(move |_: Request<Message>| {
+            let counter = Arc::clone(&counter);
+            let words = streams::iter(0..WORDS).then(move |_| {
+                let counter = Arc::clone(&counter);
+                async move {
+                    tokio::task::yield_now().await;
+                    counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    Ok::<_, BoxError>("word ")
+                }
+            });
+            async move { Ok::<_, BoxError>(Reply::stream(words)) }
+        }),
+    );
+    let mut events = server.stream("hi").await.unwrap();
+    while let Some(event) = events.next().await {
+        if matches!(event.unwrap().to_event(), Event::ArtifactUpdate(_)) {
+            break;
+        }
+    }
+    let ahead = said.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(ahead <= 5, "{ahead} of {WORDS} words were said before the first was read");
+    assert_eq!(rest(events).await.len(), WORDS, "the other words, and the end");
+}

@@ -118,7 +118,7 @@ fn words(error: &serde_json::Error) -> (Option<String>, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Binding;
+    use crate::{call::Binding, dialect::MAX_ELEMENTS};
 
     object! {
         struct Outer<'de> {
@@ -197,7 +197,19 @@ mod tests {
         let deep = format!(r#"{{"inner":{{"meta":{{"x":{}{}}}}}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         let call = Call::new(Binding::JsonRpc, "m").with_params(deep);
         let error = read_params::<Outer>(&call).err().unwrap();
-        assert_eq!(error.message(), "Invalid parameters: inner.meta is nested deeper than 128 levels");
+        assert_eq!(error.message(), "Invalid parameters: inner.meta is nested deeper than 100 levels");
+    }
+
+    #[test]
+    fn arrays_are_limited_at_the_edge() {
+        let of = |count: usize| {
+            let list = vec!["{}"; count].join(",");
+            Call::new(Binding::JsonRpc, "m").with_params(format!(r#"{{"list":[{list}]}}"#))
+        };
+        let (edge, beyond) = (of(MAX_ELEMENTS), of(MAX_ELEMENTS + 1));
+        assert_eq!(read_params::<Outer>(&edge).unwrap().list.unwrap().0.len(), MAX_ELEMENTS);
+        let error = read_params::<Outer>(&beyond).err().unwrap();
+        assert_eq!(error.message(), "Invalid parameters: list must have at most 10000 elements");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::At;
 use crate::{
+    dialect::MAX_ELEMENTS,
     error::Error as CallError,
     types::{InlineBytes, Json, JsonObject},
 };
@@ -176,6 +177,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<List<T>, A::Error> {
                 let mut items = self.0;
                 while let Some(item) = seq.next_element()? {
+                    if items.len() == MAX_ELEMENTS {
+                        return Err(A::Error::custom(format_args!("must have at most {MAX_ELEMENTS} elements")));
+                    }
                     items.push(item);
                 }
                 Ok(List(items))

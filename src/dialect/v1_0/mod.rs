@@ -9,7 +9,7 @@ use crate::{
     call::Call,
     dialect::{Dialect, escape_line_breaks},
     error::Error,
-    operation::{Answer, Operation, OperationKind, ProtocolVersion, StreamEvent},
+    operation::{Answer, Operation, OperationKind, OperationRequest, ProtocolVersion, StreamEvent},
     types::{AgentCard, Json},
 };
 
@@ -19,14 +19,34 @@ use crate::{
 /// base64 of either alphabet, `null` as good as absent. Unknown members are skipped (spec 1.0 §5.7). Writing has one
 /// form for everything, and leaves out whatever is empty unless the protocol requires it.
 #[derive(Clone, Debug, Default)]
-pub struct V1_0 {}
+pub struct V1_0 {
+    strict_data: bool,
+}
 
 impl V1_0 {
-    /// The dialect; there is nothing to set.
+    /// The dialect as the protocol has it.
     #[must_use]
     pub const fn new() -> Self {
-        Self {}
+        Self { strict_data: false }
     }
+
+    /// Whether data must be a JSON object, as in 0.3. Off by default: 1.0 allows any JSON value (spec 1.0 §4.1.6).
+    #[must_use]
+    pub const fn strict_data(mut self, on: bool) -> Self {
+        self.strict_data = on;
+        self
+    }
+}
+
+/// Refuses data that is no object.
+fn check_data(request: &OperationRequest) -> Result<(), Error> {
+    let message = match request {
+        OperationRequest::SendMessage(send) | OperationRequest::SendStreamingMessage(send) => &send.message,
+        _ => return Ok(()),
+    };
+    let wrong = message.parts.iter().position(|part| part.as_data().is_some_and(|data| !data.is_object()));
+    wrong
+        .map_or(Ok(()), |index| Err(Error::invalid_params(format!("message.parts[{index}].data"), "must be an object")))
 }
 
 impl Dialect for V1_0 {
@@ -39,7 +59,11 @@ impl Dialect for V1_0 {
     }
 
     fn decode(&self, call: &Call) -> Result<Operation, Error> {
-        decode::decode(call)
+        let operation = decode::decode(call)?;
+        if self.strict_data {
+            check_data(operation.request())?;
+        }
+        Ok(operation)
     }
 
     fn encode(&self, answer: &Answer, out: &mut Vec<u8>) -> Result<(), Error> {

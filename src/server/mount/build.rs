@@ -5,7 +5,7 @@ use tower::ServiceBuilder;
 use tower_service::Service;
 
 use super::{
-    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer, strict_data::StrictDataLayer},
+    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer},
     Blobs, Extended, Mount,
 };
 use crate::{
@@ -52,7 +52,7 @@ impl<M, T, St> Mount<M, T, St> {
         };
         let card_path = settings.card_path.clone().ok_or(ConfigError::NoCardPath)?;
         let legacy_card_path = settings.legacy_card_path.clone();
-        for path in [&rpc_path, &card_path].into_iter().chain(&legacy_card_path) {
+        for path in [&rpc_path, &card_path].into_iter().chain(&self.rpc_aliases).chain(&legacy_card_path) {
             if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
                 return Err(ConfigError::BadPath(path.clone()));
             }
@@ -73,7 +73,8 @@ impl<M, T, St> Mount<M, T, St> {
             capability = capability.extended_agent_card(AgentCard::clone(extended));
         }
         let media_types = self.takes_stated_modes_only || self.given.is_some();
-        let json_rpc = JsonRpcLayer::new().path(&rpc_path).bare_stream_items(settings.bare_sse_frames);
+        let json_rpc = self.rpc_aliases.iter().fold(JsonRpcLayer::new().path(&rpc_path), JsonRpcLayer::alias);
+        let json_rpc = json_rpc.bare_stream_items(settings.bare_sse_frames);
         let sse = SseLayer::new()
             .heartbeat(self.heartbeat)
             .ids(settings.sse_ids)
@@ -104,6 +105,7 @@ impl<M, T, St> Mount<M, T, St> {
         };
 
         let mut paths = vec![rpc_path, card_path.clone()];
+        paths.extend(self.rpc_aliases);
         paths.extend(legacy_card_path.clone());
         paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
         let service = ServiceBuilder::new()
@@ -117,7 +119,6 @@ impl<M, T, St> Mount<M, T, St> {
             .layer(ExtensionLayer::from_card(&card))
             .option_layer(media_types.then(|| MediaTypeLayer::from_card(&card)))
             .layer(tasks)
-            .layer(StrictDataLayer(settings.strict_data))
             .layer(blobs)
             .option_layer(accepted_output)
             .map_err(Into::<BoxError>::into)
@@ -132,17 +133,18 @@ impl<M, T, St> Mount<M, T, St> {
             .file_with_keys(self.settings.file_with_keys)
             .artifact_index(self.settings.artifact_index)
             .generated_message_ids(self.settings.lenient_messages);
+        let new = V1_0::new().strict_data(self.settings.strict_data);
         let layer = match self.settings.pinned {
-            Some(ProtocolVersion::V1_0) => VersionLayer::only(V1_0::new()),
+            Some(ProtocolVersion::V1_0) => VersionLayer::only(new),
             Some(_) => VersionLayer::only(old),
-            None => VersionLayer::new().dialect(old).lenient(self.settings.lenient_version),
+            None => VersionLayer::new().dialect(old).dialect(new).lenient(self.settings.lenient_version),
         };
         let layer = self.dialects.iter().fold(layer, |layer, dialect| layer.dialect(Arc::clone(dialect)));
         (layer, self.dialects.clone())
     }
 
     fn derived_card(&self) -> Result<AgentCard, ConfigError> {
-        let mut card = self.card.clone().streaming(self.streaming);
+        let mut card = self.card.clone().streaming(self.streaming).bare(self.settings.bare_card);
         card = card.extended_agent_card(!matches!(self.extended_card, Extended::Nothing));
         let own = self.dialects.iter().map(|dialect| dialect.version());
         for version in self.settings.versions().into_iter().chain(own) {

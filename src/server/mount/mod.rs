@@ -38,6 +38,7 @@ pub struct Mount<M, T = MemoryTaskStore, St = NoBlobStore> {
     url: String,
     public_url: PublicUrl,
     rpc_path: Option<String>,
+    rpc_aliases: Vec<String>,
     settings: Settings,
     dialects: Vec<Arc<dyn Dialect>>,
     tasks: TaskLayer<T>,
@@ -108,6 +109,7 @@ impl<M> Mount<M> {
             url: DEFAULT_URL.to_owned(),
             public_url: PublicUrl::fixed(),
             rpc_path: None,
+            rpc_aliases: Vec::new(),
             settings: Settings::strict(),
             dialects: Vec::new(),
             tasks: TaskLayer::new(),
@@ -136,6 +138,12 @@ impl<M, T, St> Mount<M, T, St> {
     /// whoever looks for it at its well-known path needs a route of its own.
     pub fn rpc_path(mut self, path: impl Into<String>) -> Self {
         self.rpc_path = Some(path.into());
+        self
+    }
+
+    /// One more path where the endpoint is, for clients that know it from before.
+    pub fn rpc_alias(mut self, path: impl Into<String>) -> Self {
+        self.rpc_aliases.push(path.into());
         self
     }
 
@@ -282,6 +290,7 @@ impl<M, T, St> Mount<M, T, St> {
             url: self.url,
             public_url: self.public_url,
             rpc_path: self.rpc_path,
+            rpc_aliases: self.rpc_aliases,
             settings: self.settings,
             dialects: self.dialects,
             blobs: self.blobs,
@@ -328,6 +337,7 @@ impl<M, T, St> Mount<M, T, St> {
             url: self.url,
             public_url: self.public_url,
             rpc_path: self.rpc_path,
+            rpc_aliases: self.rpc_aliases,
             settings: self.settings,
             dialects: self.dialects,
             tasks: self.tasks,

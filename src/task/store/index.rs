@@ -40,6 +40,19 @@ impl Key {
     }
 }
 
+/// How many tasks are kept, and from which moment on, in milliseconds since the epoch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Keep {
+    pub(super) count: usize,
+    pub(super) oldest: i64,
+}
+
+impl Keep {
+    fn is_beyond(self, count: usize, millis: i64) -> bool {
+        count > self.count || millis < self.oldest
+    }
+}
+
 /// All tasks of a store. It knows where they stand, not what they say.
 #[derive(Debug)]
 pub(super) struct Catalog<R> {
@@ -47,6 +60,8 @@ pub(super) struct Catalog<R> {
     owners: HashMap<Owner, OwnerIndex<R>>,
     /// Finished tasks, in the order in which they ended.
     finished: VecDeque<(i64, Arc<str>)>,
+    /// Tasks that wait for their caller, in the order in which they began to.
+    interrupted: BTreeMap<Key, Arc<str>>,
     next_sequence: u64,
 }
 
@@ -81,7 +96,13 @@ pub(super) struct Found<R> {
 
 impl<R> Default for Catalog<R> {
     fn default() -> Self {
-        Self { tasks: HashMap::new(), owners: HashMap::new(), finished: VecDeque::new(), next_sequence: 0 }
+        Self {
+            tasks: HashMap::new(),
+            owners: HashMap::new(),
+            finished: VecDeque::new(),
+            interrupted: BTreeMap::new(),
+            next_sequence: 0,
+        }
     }
 }
 
@@ -120,7 +141,7 @@ impl<R> Catalog<R> {
         index.insert(&task.context_id, key, Entry { record: Arc::clone(&record), state: task.status.state });
         let slot = Slot { record, owner: owner.clone(), context_id: Arc::clone(&task.context_id), key };
         self.tasks.insert(Arc::clone(&task.id), slot);
-        self.note_end(task, key);
+        self.note_rest(task, key);
         true
     }
 
@@ -132,30 +153,41 @@ impl<R> Catalog<R> {
         if let Some(entry) = index.remove(&task.context_id, old) {
             index.insert(&task.context_id, new, Entry { state: task.status.state, ..entry });
         }
-        self.note_end(task, new);
+        self.interrupted.remove(&old);
+        self.note_rest(task, new);
     }
 
-    fn note_end(&mut self, task: &Task, key: Key) {
+    fn note_rest(&mut self, task: &Task, key: Key) {
         if task.status.state.is_terminal() {
             self.finished.push_back((key.millis, Arc::clone(&task.id)));
+        } else if task.status.state.is_interrupted() {
+            self.interrupted.insert(key, Arc::clone(&task.id));
         }
     }
 
-    /// Lets go of finished tasks beyond the newest `count`, and of those that ended before `oldest`.
-    pub(super) fn retain(&mut self, count: usize, oldest: i64) -> Vec<Arc<R>> {
+    /// Lets go of finished and of interrupted tasks that are beyond what is kept of each.
+    pub(super) fn retain(&mut self, finished: Keep, interrupted: Keep) -> Vec<Arc<R>> {
         let mut dropped = Vec::new();
-        while self.finished.len() > count || self.finished.front().is_some_and(|(ended, _)| *ended < oldest) {
-            let Some((_, id)) = self.finished.pop_front() else { break };
-            let Some(slot) = self.tasks.remove(&id) else { continue };
-            if let Some(index) = self.owners.get_mut(&slot.owner) {
-                index.remove(&slot.context_id, slot.key);
-                if index.all.is_empty() {
-                    self.owners.remove(&slot.owner);
-                }
-            }
-            dropped.push(slot.record);
+        while self.finished.front().is_some_and(|(ended, _)| finished.is_beyond(self.finished.len(), *ended)) {
+            dropped.extend(self.finished.pop_front().and_then(|(_, id)| self.remove(&id)));
+        }
+        while let Some(first) = self.interrupted.first_entry().map(|entry| entry.key().millis)
+            && interrupted.is_beyond(self.interrupted.len(), first)
+        {
+            dropped.extend(self.interrupted.pop_first().and_then(|(_, id)| self.remove(&id)));
         }
         dropped
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Arc<R>> {
+        let slot = self.tasks.remove(id)?;
+        if let Some(index) = self.owners.get_mut(&slot.owner) {
+            index.remove(&slot.context_id, slot.key);
+            if index.all.is_empty() {
+                self.owners.remove(&slot.owner);
+            }
+        }
+        Some(slot.record)
     }
 
     pub(super) fn list(&self, owner: &Owner, query: &ListQuery, before: Option<Key>) -> Found<R> {

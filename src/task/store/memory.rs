@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::{
     ListQuery, Snapshot, StoreError, StoredPage, TaskStore,
-    index::{Catalog, Key},
+    index::{Catalog, Keep, Key},
 };
 use crate::{
     owner::Owner,
@@ -27,6 +27,8 @@ pub struct MemoryTaskStore {
     catalog: Arc<RwLock<Catalog<Record>>>,
     max_finished: usize,
     max_age: Duration,
+    max_interrupted: usize,
+    max_interrupted_age: Duration,
 }
 
 /// One task and its log.
@@ -50,11 +52,21 @@ impl MemoryTaskStore {
     pub const DEFAULT_MAX_FINISHED: usize = 100_000;
     /// How long finished tasks are kept unless [set otherwise](Self::max_age).
     pub const DEFAULT_MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+    /// How many tasks wait for their callers unless [set otherwise](Self::max_interrupted).
+    pub const DEFAULT_MAX_INTERRUPTED: usize = 100_000;
+    /// How long a task waits for its caller unless [set otherwise](Self::max_interrupted_age).
+    pub const DEFAULT_MAX_INTERRUPTED_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
     /// An empty store.
     #[must_use]
     pub fn new() -> Self {
-        Self { catalog: Arc::default(), max_finished: Self::DEFAULT_MAX_FINISHED, max_age: Self::DEFAULT_MAX_AGE }
+        Self {
+            catalog: Arc::default(),
+            max_finished: Self::DEFAULT_MAX_FINISHED,
+            max_age: Self::DEFAULT_MAX_AGE,
+            max_interrupted: Self::DEFAULT_MAX_INTERRUPTED,
+            max_interrupted_age: Self::DEFAULT_MAX_INTERRUPTED_AGE,
+        }
     }
 
     /// How many finished tasks are kept. Default: 100,000, a few hundred megabytes of ordinary answers.
@@ -70,6 +82,21 @@ impl MemoryTaskStore {
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = age;
+        self
+    }
+
+    /// How many tasks may wait for their callers, as input-required or auth-required; the one that has waited longest
+    /// makes room for one more. Default: 100,000, as for finished ones: most questions are never answered.
+    #[must_use]
+    pub fn max_interrupted(mut self, tasks: usize) -> Self {
+        self.max_interrupted = tasks;
+        self
+    }
+
+    /// How long a task may wait for its caller. Default: 7 days, so that a question may lie over a holiday.
+    #[must_use]
+    pub fn max_interrupted_age(mut self, age: Duration) -> Self {
+        self.max_interrupted_age = age;
         self
     }
 
@@ -100,25 +127,27 @@ impl MemoryTaskStore {
     }
 
     fn is_expired(&self, task: &Task) -> bool {
-        task.status.state.is_terminal() && status_time(task).as_millis() < self.oldest()
+        let state = task.status.state;
+        let age = match state.is_terminal() {
+            true => self.max_age,
+            false if state.is_interrupted() => self.max_interrupted_age,
+            false => return false,
+        };
+        status_time(task).as_millis() < before_now(age)
     }
 
-    /// Finished tasks of before this moment are too old, in milliseconds since the epoch.
-    fn oldest(&self) -> i64 {
-        let age = i64::try_from(self.max_age.as_millis()).unwrap_or(i64::MAX);
-        Timestamp::now().as_millis().saturating_sub(age)
-    }
-
-    /// Notes that a task moved or ended, and lets go of finished tasks that are too many or too old.
+    /// Notes that a task moved, and lets go of those that are too many or too old.
     fn reindex(&self, owner: &Owner, task: &Task, old: Key, new: Key) {
         let mut catalog = self.catalog_mut();
         catalog.reposition(owner, task, old, new);
         self.retain(catalog);
     }
 
-    /// Lets go of finished tasks that are too many or too old, and tells those who wait for them.
+    /// Lets go of tasks at rest that are too many or too old, and tells those who wait for them.
     fn retain(&self, mut catalog: RwLockWriteGuard<'_, Catalog<Record>>) {
-        let dropped = catalog.retain(self.max_finished, self.oldest());
+        let finished = Keep { count: self.max_finished, oldest: before_now(self.max_age) };
+        let interrupted = Keep { count: self.max_interrupted, oldest: before_now(self.max_interrupted_age) };
+        let dropped = catalog.retain(finished, interrupted);
         drop(catalog);
         for record in dropped {
             record.gone.store(true, Ordering::Release);
@@ -147,6 +176,11 @@ impl RecordState {
     fn snapshot(&self) -> Snapshot {
         Snapshot::new(Arc::clone(&self.task), self.revision())
     }
+}
+
+/// The moment so long ago, in milliseconds since the epoch.
+fn before_now(age: Duration) -> i64 {
+    Timestamp::now().as_millis().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn status_time(task: &Task) -> Timestamp {

@@ -1,0 +1,4 @@
+//! Longer texts, about more than one item.
+
+#[doc = include_str!("benchmarking.md")]
+pub mod benchmarking {}

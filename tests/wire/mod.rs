@@ -1,0 +1,15 @@
+//! A real server on a real socket, an agent that plays scripts, and a client that writes whatever bytes it likes.
+
+mod actor;
+mod connection;
+mod envelope;
+mod server;
+mod version;
+
+pub(crate) use self::{
+    actor::{Actor, SECRET, Stage},
+    connection::{Answer, Connection, Events, post},
+    envelope::{error_code, error_text, state, task},
+    server::Server,
+    version::Version,
+};
