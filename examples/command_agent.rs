@@ -23,6 +23,7 @@ use tower::service_fn;
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let mut arguments = env::args().skip(1);
     let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8000")).await?;
     let url = format!("http://{}/", listener.local_addr()?);

@@ -22,6 +22,7 @@ use tower::ServiceBuilder;
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let listener = TcpListener::bind(env::args().nth(1).as_deref().unwrap_or("127.0.0.1:8000")).await?;
     println!("Serving on http://{}/", listener.local_addr()?);
 

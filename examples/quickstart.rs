@@ -24,6 +24,8 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
+    // Callers are never told why a run failed; this shows it here.
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(echo(request.body().text())) });
 
     let service = Mount::new("echo", agent)
@@ -57,14 +59,18 @@ fn greeting() -> String {
         )
     };
     let (new, old) = (message("ROLE_USER", "", "hello world"), message("user", r#""kind":"text","#, "hello world"));
-    let long = message("ROLE_USER", "", "a b c d e f g h i j k l m n o p q r s t u v w x y z");
-    let start = format!(
-        "ID=$({} \\\n    | sed 's/.*\"task\":{{\"id\":\"\\([^\"]*\\)\".*/\\1/'); echo $ID",
-        curl("1.0", "SendMessage", &format!(r#"{long},"configuration":{{"returnImmediately":true}}"#))
-    );
+    // So many words, each with a pause before it.
+    let start = |words: u32| {
+        let long = message("ROLE_USER", "", &format!("'\"$(seq -s ' ' {words})\"'"));
+        let params = format!(r#"{long},"configuration":{{"returnImmediately":true}}"#);
+        let id = r#"sed 's/.*"task":{"id":"\([^"]*\)".*/\1/'"#;
+        format!("ID=$({} \\\n    | {id}); echo $ID", curl("1.0", "SendMessage", &params))
+    };
     let task = r#""id":"'$ID'""#;
     let (get, old_get) = (curl("1.0", "GetTask", task), curl("0.3", "tasks/get", task));
     let (follow, old_follow) = (curl("1.0", "SubscribeToTask", task), curl("0.3", "tasks/resubscribe", task));
+    let resume = format!("sleep 2; {follow} \\\n    -m 3 -H 'Last-Event-ID: 5'");
+    let cancel = curl("1.0", "CancelTask", task);
     [
         format!("Agent card: http://{ADDRESS}/.well-known/agent-card.json\n"),
         format!(
@@ -73,8 +79,10 @@ fn greeting() -> String {
             curl("0.3", "message/send", &old)
         ),
         format!("# Stream\n{}\n{}\n", curl("1.0", "SendStreamingMessage", &new), curl("0.3", "message/stream", &old)),
-        format!("# Start something long, look at it, follow it to its end\n{start}\n{get}\n{follow}\n"),
-        format!("# The same, looked at and followed in protocol 0.3\n{start}\n{old_get}\n{old_follow}"),
+        format!("# Start something long, look at it, follow it to its end\n{}\n{get}\n{follow}\n", start(40)),
+        format!("# The same, looked at and followed in protocol 0.3\n{}\n{old_get}\n{old_follow}\n", start(40)),
+        "# Start something longer, read three seconds of what comes after the fifth event, cancel it".to_owned(),
+        format!("{}\n{resume}\n{cancel}", start(200)),
     ]
     .join("\n")
 }

@@ -36,6 +36,7 @@ static TICKS: AtomicU64 = AtomicU64::new(0);
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let Options { profile, port, public_url } = Options::from_arguments()?;
     let agent = service_fn(|request: Request<Message>| async move { act(&request) });
     let url = format!("{}/", public_url.trim_end_matches('/'));

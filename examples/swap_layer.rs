@@ -58,6 +58,7 @@ impl<S: Service<Request<Words>>> Service<Request<Message>> for ToWords<S> {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let listener = TcpListener::bind(env::args().nth(1).as_deref().unwrap_or("127.0.0.1:8000")).await?;
     let url = format!("http://{}/", listener.local_addr()?);
     let card = AgentCardBuilder::new("counter").streaming(true).json_rpc(&url).build()?;

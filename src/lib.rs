@@ -42,11 +42,11 @@
 //!
 //! | level | request body | response body | layers |
 //! | --- | --- | --- | --- |
-//! | wire | any `http_body::Body` | a body | [`agent_card`], [`blob`] (the files' URLs), [`sse`], [`body`](mod@body) |
+//! | wire | any `http_body::Body` | a body | [`agent_card`], [`serve_blobs`](blob::ServeBlobsLayer), [`sse`], [`body`](mod@body) |
 //! | whole | `Bytes` | [`Encoded`](encoded::Encoded) | [`json_rpc`] |
 //! | call | [`Call`](call::Call) | [`Encoded`](encoded::Encoded) | [`version`] |
 //! | operation | [`Operation`](operation::Operation) | [`Outcome`](operation::Outcome) | [`capability`], [`extension`], [`media_type`], [`task`] |
-//! | message | [`Message`](types::Message) | [`impl IntoReply`](agent::IntoReply) | [`blob`], [`media_type`] (of answers), [`part`] |
+//! | message | [`Message`](types::Message) | [`impl IntoReply`](agent::IntoReply) | [`blob`], [`accepted_output`](media_type::AcceptedOutputLayer), [`part`] |
 //! | input | [`Input`](part::Input) | [`impl IntoReply`](agent::IntoReply) | the agent |
 //!
 //! A layer between two levels translates; layers of one level reorder and swap freely, and any tower or tower-http layer

@@ -2,6 +2,7 @@ use std::{fmt, pin::Pin};
 
 use futures_core::Stream;
 use futures_util::StreamExt;
+use serde::Serialize;
 
 use crate::{
     error::BoxError,
@@ -40,11 +41,18 @@ impl Reply {
 
     /// Updates that are still to come: text deltas, files, data, artifacts, states.
     ///
+    /// Each item is a `Result`, because a stream can fail on its way: an error ends it, and the task as failed. The
+    /// stream outlives the request that it answers, so it must own what it uses: clone the text of an
+    /// [`Input`](crate::part::Input), or move the request into it.
+    ///
     /// ```
-    /// use a2a_layers::agent::Reply;
+    /// use a2a_layers::{agent::Reply, part::Input};
     /// use futures_util::stream;
     ///
-    /// let reply = Reply::stream(stream::iter(["Hello, ", "world"].map(Ok::<_, std::io::Error>)));
+    /// fn spell(input: &Input) -> Reply {
+    ///     let letters: Vec<_> = input.text().chars().map(|letter| Ok::<_, std::io::Error>(letter.to_string())).collect();
+    ///     Reply::stream(stream::iter(letters))
+    /// }
     /// ```
     pub fn stream<S, U, E>(updates: S) -> Self
     where
@@ -78,6 +86,12 @@ impl Reply {
             ReplyForm::Updates(updates) => Box::pin(futures_util::stream::iter(updates.into_iter().map(Ok))),
             ReplyForm::Stream(updates) => updates,
         }
+    }
+}
+
+impl From<Update> for Reply {
+    fn from(update: Update) -> Self {
+        Self::updates(vec![update])
     }
 }
 
@@ -145,9 +159,29 @@ impl Update {
         Self::Part(file)
     }
 
-    /// Structured data.
+    /// Structured data. For a type of your own there is [`data_from`](Self::data_from).
     pub fn data(data: impl Into<Json>) -> Self {
         Self::Part(Part::data(data))
+    }
+
+    /// Structured data, of any type that can be serialised.
+    ///
+    /// ```
+    /// use a2a_layers::agent::Update;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Count {
+    ///     words: usize,
+    /// }
+    ///
+    /// assert_eq!(Update::data_from(&Count { words: 3 })?, Update::data(serde_json::json!({"words": 3})));
+    /// # Ok::<_, serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the value cannot be written as JSON, such as a map with keys that are no strings.
+    pub fn data_from<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        Json::from_serialize(value).map(Self::data)
     }
 
     /// A whole artifact.

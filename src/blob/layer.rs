@@ -31,6 +31,10 @@ impl<St> BlobLayer<St> {
         Self { store, settings: Settings::DEFAULT }
     }
 
+    pub(crate) const fn store(&self) -> &St {
+        &self.store
+    }
+
     /// How many bytes an inline file that comes in may have, once decoded. 10 MiB by default, which is a large picture
     /// or document; a limit above what the [`body`](crate::body) layer lets in has no effect.
     #[must_use]

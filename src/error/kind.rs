@@ -43,7 +43,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Every kind that the protocol names, in the order of WIRE's table, then the kinds of this crate.
+    /// Every kind that the protocol names, in the order of their codes (spec 1.0 §5.4), then the kinds of this crate.
     pub const ALL: [Self; 18] = [
         Self::Parse,
         Self::InvalidRequest,

@@ -94,18 +94,22 @@ impl Input {
         self.message.parts.iter().filter_map(FileRef::of)
     }
 
-    /// Reads it into a type of your own: one part of data as that data, anything else as the JSON of its [`Form`].
+    /// Reads it into a type of your own.
+    ///
+    /// - A text reads as a string.
+    /// - One part of data reads as that data, whatever text stands beside it. If the type is not that of the data, the
+    ///   list below is tried.
+    /// - One file reads as a struct `{uri, mimeType?, name?}`.
+    /// - Anything else reads as the list of its parts, in the JSON of [`Form::Parts`].
+    ///
+    /// [`Message::read`] does the same for messages that come from elsewhere.
     ///
     /// # Errors
-    /// [`InvalidParams`](crate::error::ErrorKind::InvalidParams), naming the field, if it has another shape. An agent
-    /// that passes the error on before it awaits anything has the request refused with it.
+    /// [`InvalidParams`](crate::error::ErrorKind::InvalidParams), naming the field, if it has another shape; what serde
+    /// says of it is the source of the error, for the log alone. An agent that passes the error on before it awaits
+    /// anything has the request refused with it.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        match self.form() {
-            Form::Text(text) => read::text(text),
-            Form::Data(data) => read::json("message.parts[0].data", data.get()),
-            form @ Form::File(_) => read::json("message.parts[0]", form.to_json().get()),
-            form @ Form::Parts(_) => read::json("message.parts", form.to_json().get()),
-        }
+        self.message.read()
     }
 
     /// As JSON, whatever its form.

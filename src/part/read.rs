@@ -6,10 +6,51 @@ use serde::de::{
 };
 use serde_path_to_error::{Path, Segment};
 
-use crate::error::Error;
+use super::{FileRef, Form};
+use crate::{
+    error::Error,
+    types::{Message, Part, PartContent},
+};
+
+impl Message {
+    /// Reads it into a type of your own, by the rules of [`Input::read`](super::Input::read). This is for messages that
+    /// come from elsewhere, such as a task's [history](crate::agent::TaskContext::history).
+    ///
+    /// # Errors
+    /// [`InvalidParams`](crate::error::ErrorKind::InvalidParams), naming the field, if it has another shape, or holds
+    /// inline bytes of a file.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        if let Some(index) = self.parts.iter().position(|part| matches!(part.content, PartContent::Raw(_))) {
+            let field = format!("message.parts[{index}]");
+            return Err(Error::invalid_params(field, "holds inline file bytes, which cannot be read as JSON"));
+        }
+        match &self.parts[..] {
+            parts if parts.iter().all(is_text) => text(&self.text()),
+            [part] if part.is_file() => {
+                let file = FileRef::of(part).map_or(Form::Text(""), Form::File);
+                json("message.parts[0]", file.to_json().get())
+            }
+            parts => data_or_list(parts),
+        }
+    }
+}
+
+fn is_text(part: &Part) -> bool {
+    part.as_text().is_some()
+}
+
+/// Reads the only part of data among texts, else the list of all parts. If neither fits, the data is what was wrong.
+fn data_or_list<T: DeserializeOwned>(parts: &[Part]) -> Result<T, Error> {
+    let list = || json("message.parts", Form::Parts(parts).to_json().get());
+    let mut others = parts.iter().enumerate().filter(|(_, part)| !is_text(part));
+    let (Some((index, data)), None) = (others.next(), others.next()) else { return list() };
+    let Some(data) = data.as_data() else { return list() };
+    let read = json(&format!("message.parts[{index}].data"), data.get());
+    if parts.len() == 1 { read } else { read.or_else(|error| list().map_err(|_| error)) }
+}
 
 /// Reads a JSON text that stands in this field.
-pub(super) fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, Error> {
+fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let mut field = field.to_owned();
@@ -36,7 +77,7 @@ pub(super) fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, Er
 }
 
 /// Reads a text, which only suits types that read strings.
-pub(super) fn text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+fn text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let reader: StrDeserializer<'_, ValueError> = text.into_deserializer();
     T::deserialize(reader).map_err(|error| {
         Error::invalid_params("message.parts", "must be one part of data that the agent understands").with_source(error)

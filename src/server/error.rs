@@ -3,7 +3,8 @@ use std::fmt;
 use crate::agent_card::CardError;
 
 /// Why a server cannot be made as it was described.
-#[derive(Debug)]
+///
+/// Both `Display` and `Debug` say it in words, so that a `main` that returns it does too.
 #[non_exhaustive]
 pub enum ConfigError {
     /// The card breaks a rule of the protocol.
@@ -29,13 +30,30 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Card(error) => error.fmt(f),
-            Self::NoCardPath => f.write_str("these settings need a card path, and none is set"),
+            Self::NoCardPath => f.write_str("these settings need a card path: set one with Mount::card_path"),
             Self::BadPath(path) => write!(f, "{path:?} is no path: it must begin with a slash"),
             Self::BadUrl(url) => write!(f, "{url:?} is no absolute http or https URL"),
             Self::PathTaken { path, first, second } => {
-                write!(f, "the path {path} is claimed by the agent {first:?} and by the agent {second:?}")
+                write!(
+                    f,
+                    "the path {path} is claimed by the agent {first:?} and by the agent {second:?}: set another with \
+                     Mount::card_path, Mount::rpc_path or another path for its files"
+                )
             }
         }
+    }
+}
+
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::Card(_) => "Card",
+            Self::NoCardPath => "NoCardPath",
+            Self::BadPath(_) => "BadPath",
+            Self::BadUrl(_) => "BadUrl",
+            Self::PathTaken { .. } => "PathTaken",
+        };
+        write!(f, "{name}({self})")
     }
 }
 
@@ -48,5 +66,19 @@ impl std::error::Error for ConfigError {
 impl From<CardError> for ConfigError {
     fn from(error: CardError) -> Self {
         Self::Card(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_says_the_words_and_the_cure() {
+        let (path, first, second) = ("/x".to_owned(), "a".to_owned(), "b".to_owned());
+        let error = ConfigError::PathTaken { path, first, second };
+        assert!(error.to_string().contains("Mount::card_path"));
+        assert_eq!(format!("{error:?}"), format!("PathTaken({error})"));
+        assert!(format!("{:?}", ConfigError::NoCardPath).contains("Mount::card_path"));
     }
 }

@@ -15,7 +15,31 @@ use super::{A2aService, ConfigError, ResponseBody, ResponseFuture};
 /// Several agents, or one agent in several ways, behind one port.
 ///
 /// A request goes to the mount that has its path. Two mounts that claim the same path are an error when they are put
-/// together (row B014), because only one of them could ever be reached.
+/// together, because only one of them could ever be reached:
+///
+/// - By default every mount has its card at the same well-known path. Give all but one another with
+///   [`Mount::card_path`](super::Mount::card_path).
+/// - Files that share a blob store are served by one mount. The others keep theirs in it without serving them:
+///   `blob_store(store, None)`.
+///
+/// Tasks are apart: what one mount knows, the others do not, unless their
+/// [task store](super::Mount::task_store) is a clone of the same.
+///
+/// ```
+/// use a2a_layers::{error::BoxError, part::Input, server::{Mount, Mounts}};
+/// use http::Request;
+/// use tower::service_fn;
+///
+/// let agent = service_fn(async |request: Request<Input>| Ok::<_, BoxError>(request.body().text().to_owned()));
+/// let first = Mount::new("first", agent).url("http://localhost:8000/first").build()?;
+/// let second = Mount::new("second", agent)
+///     .url("http://localhost:8000/second")
+///     .card_path("/second/agent-card.json")
+///     .build()?;
+/// let mounts = Mounts::<axum::body::Body>::new().mount(first)?.mount(second)?;
+/// # let _ = mounts;
+/// # Ok::<_, a2a_layers::server::ConfigError>(())
+/// ```
 pub struct Mounts<B> {
     mounts: Arc<[A2aService<B>]>,
 }

@@ -45,6 +45,11 @@ where
 ///
 /// Each connection runs in a task of its own, so that none can harm another. When a connection is to be closed, what
 /// the client still sends is read and thrown away for up to a second, so that the last answer reaches it.
+///
+/// It takes any tower service over HTTP that never fails: an [`A2aService`](super::A2aService),
+/// [`Mounts`](super::Mounts), an axum `Router`. A router under `axum::serve` works as well, with two differences: streams
+/// that are open hold a graceful shutdown back until their tasks are over, since there is no deadline, and a client may
+/// take for ever with its headers.
 #[must_use = "it does nothing until it runs"]
 pub struct Serve<F = Pending<()>> {
     header_read_timeout: Option<Duration>,

@@ -23,7 +23,21 @@ type StackBody = agent_card::ResponseBody<ServeBlobsBody<sse::ResponseBody<Envel
 /// A complete A2A server, as a tower service over HTTP.
 ///
 /// It is always ready, never fails, and clones share everything. The type of the request's body comes from where it is
-/// mounted: hyper, axum, or any other server of tower services.
+/// mounted: hyper, axum, or any other server of tower services. In axum it is what requests fall back to, beside routes
+/// of your own:
+///
+/// ```
+/// use a2a_layers::{error::BoxError, part::Input, server::Mount};
+/// use axum::{Router, routing::get};
+/// use http::Request;
+/// use tower::service_fn;
+///
+/// let agent = service_fn(async |request: Request<Input>| Ok::<_, BoxError>(request.body().text().to_owned()));
+/// let service = Mount::new("echo", agent).build()?;
+/// let app: Router = Router::new().route("/health", get(async || "I am well")).fallback_service(service);
+/// # let _ = app;
+/// # Ok::<_, a2a_layers::server::ConfigError>(())
+/// ```
 pub struct A2aService<B> {
     id: Arc<str>,
     paths: Arc<[String]>,

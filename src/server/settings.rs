@@ -3,7 +3,20 @@ use crate::{
     task::{CancelMode, CancelScope, CloseOn, FirstEvent, Replay, ReplyMode},
 };
 
-/// How a mount behaves where servers differ; each setting names the row of the comparison that it decides (C01-C21).
+/// How a mount behaves where servers differ. Each method below is one such difference, and says what the default is.
+///
+/// They decide
+/// - which version is spoken: [`pinned`](Self::pinned), [`lenient_version`](Self::lenient_version);
+/// - what a send is answered with: [`reply`](Self::reply);
+/// - what streams look like: [`bare_sse_frames`](Self::bare_sse_frames), [`sse_comments`](Self::sse_comments),
+///   [`sse_ids`](Self::sse_ids), [`one_event_per_chunk`](Self::one_event_per_chunk);
+/// - where they begin and end: [`first_event`](Self::first_event), [`replay`](Self::replay), [`close_on`](Self::close_on);
+/// - where the card is, and what it says unasked: [`card_path`](Self::card_path),
+///   [`legacy_card_path`](Self::legacy_card_path), [`bare_card`](Self::bare_card);
+/// - what a cancel does, and to which tasks: [`cancel`](Self::cancel), [`cancel_scope`](Self::cancel_scope);
+/// - what tasks and files look like: [`status_only`](Self::status_only), [`context_is_task`](Self::context_is_task),
+///   [`named_ids`](Self::named_ids), [`artifact_index`](Self::artifact_index), [`file_with_keys`](Self::file_with_keys);
+/// - what is taken from callers: [`lenient_messages`](Self::lenient_messages), [`strict_data`](Self::strict_data).
 ///
 /// A profile is nothing but a set of these: [`strict`](Self::strict) negotiates the version, [`strict_1_0`](Self::strict_1_0) and
 /// [`strict_0_3`](Self::strict_0_3) speak one, [`bread`](Self::bread) and [`vibes`](Self::vibes) behave like two older
@@ -119,134 +132,135 @@ impl Settings {
         }
     }
 
-    /// Pins the mount to one version; `None` lets each request choose (S12).
+    /// Pins the mount to one version; `None` lets each request choose.
     pub fn pinned(mut self, version: Option<ProtocolVersion>) -> Self {
         self.pinned = version;
         self
     }
 
-    /// Whether a 1.0 method without a version header is served as 1.0, instead of being unknown to 0.3. Default: false.
+    /// Whether a 1.0 method without a version header is served as 1.0, instead of being unknown to 0.3. Default: false,
+    /// because without a header a request is in 0.3 (spec 1.0 §3.6).
     pub fn lenient_version(mut self, lenient: bool) -> Self {
         self.lenient_version = lenient;
         self
     }
 
-    /// What a send is answered with (C01). Default: [`ReplyMode::Task`].
+    /// What a send is answered with. Default: [`ReplyMode::Task`].
     pub fn reply(mut self, mode: ReplyMode) -> Self {
         self.reply = mode;
         self
     }
 
-    /// Whether stream events come without the JSON-RPC envelope (C02). Default: false.
+    /// Whether stream events come without the JSON-RPC envelope. Default: false.
     pub fn bare_sse_frames(mut self, bare: bool) -> Self {
         self.bare_sse_frames = bare;
         self
     }
 
-    /// What a stream begins with (C03, C14). Default: [`FirstEvent::Submitted`].
+    /// What a stream begins with. Default: [`FirstEvent::Submitted`].
     pub fn first_event(mut self, first: FirstEvent) -> Self {
         self.first_event = first;
         self
     }
 
-    /// Whether streams carry comments: the one at their beginning, and heartbeats (C04). Default: true.
+    /// Whether streams carry comments: the one at their beginning, and heartbeats. Default: true.
     pub fn sse_comments(mut self, comments: bool) -> Self {
         self.sse_comments = comments;
         self
     }
 
-    /// Whether stream events carry ids (C04). Default: true.
+    /// Whether stream events carry ids. Default: true.
     pub fn sse_ids(mut self, ids: bool) -> Self {
         self.sse_ids = ids;
         self
     }
 
-    /// Whether every stream event is a chunk of its own (V036). Default: false, those that are ready together share one.
+    /// Whether every stream event is a chunk of its own. Default: false, those that are ready together share one.
     pub fn one_event_per_chunk(mut self, alone: bool) -> Self {
         self.one_event_per_chunk = alone;
         self
     }
 
-    /// Where the card is (C05). Default: `/.well-known/agent-card.json`.
+    /// Where the card is. Default: `/.well-known/agent-card.json`.
     pub fn card_path(mut self, path: impl Into<String>) -> Self {
         self.card_path = Some(path.into());
         self
     }
 
-    /// Where the card is too, for old clients (C05). Default: `/.well-known/agent.json`.
+    /// Where the card is too, for old clients. Default: `/.well-known/agent.json`.
     pub fn legacy_card_path(mut self, path: Option<&str>) -> Self {
         self.legacy_card_path = path.map(str::to_owned);
         self
     }
 
-    /// Whether 0.3 files go out as `fileWithUri` and `fileWithBytes` (C07). Default: false, as `uri` and `bytes`.
+    /// Whether 0.3 files go out as `fileWithUri` and `fileWithBytes`. Default: false, as `uri` and `bytes`.
     pub fn file_with_keys(mut self, long: bool) -> Self {
         self.file_with_keys = long;
         self
     }
 
-    /// Whether `tasks/get` shows the status alone (C08). Default: false.
+    /// Whether `tasks/get` shows the status alone. Default: false.
     pub fn status_only(mut self, status_only: bool) -> Self {
         self.status_only = status_only;
         self
     }
 
-    /// Whether a fresh task is its own conversation (S03). Default: false.
+    /// Whether a fresh task is its own conversation. Default: false.
     pub fn context_is_task(mut self, same: bool) -> Self {
         self.context_is_task = same;
         self
     }
 
-    /// Which tasks can be canceled (C10). Default: [`CancelScope::Any`].
+    /// Which tasks can be canceled. Default: [`CancelScope::Any`].
     pub fn cancel_scope(mut self, scope: CancelScope) -> Self {
         self.cancel_scope = scope;
         self
     }
 
-    /// What a cancel does (C11). Default: [`CancelMode::Final`].
+    /// What a cancel does. Default: [`CancelMode::Final`].
     pub fn cancel(mut self, mode: CancelMode) -> Self {
         self.cancel = mode;
         self
     }
 
-    /// Where a subscription without a cursor begins (C12, S02). Default: [`Replay::ByVersion`].
+    /// Where a subscription without a cursor begins. Default: [`Replay::ByVersion`].
     pub fn replay(mut self, replay: Replay) -> Self {
         self.replay = replay;
         self
     }
 
-    /// Which interrupted states end a stream (S05). Default: [`CloseOn::InputRequired`].
+    /// Which interrupted states end a stream. Default: [`CloseOn::InputRequired`].
     pub fn close_on(mut self, states: CloseOn) -> Self {
         self.close_on = states;
         self
     }
 
-    /// Whether 0.3 artifacts carry an `index` (C13). Default: false.
+    /// Whether 0.3 artifacts carry an `index`. Default: false.
     pub fn artifact_index(mut self, index: bool) -> Self {
         self.artifact_index = index;
         self
     }
 
-    /// Whether fresh ids say what they are of (V043). Default: false.
+    /// Whether fresh ids say what they are of. Default: false.
     pub fn named_ids(mut self, named: bool) -> Self {
         self.named_ids = named;
         self
     }
 
-    /// Whether a 0.3 message may come without `messageId` and `role` (C15). Default: false.
+    /// Whether a 0.3 message may come without `messageId` and `role`. Default: false.
     pub fn lenient_messages(mut self, lenient: bool) -> Self {
         self.lenient_messages = lenient;
         self
     }
 
-    /// Whether data must be an object in 1.0 too (S07). Default: false.
+    /// Whether data must be an object in 1.0 too. Default: false.
     pub fn strict_data(mut self, strict: bool) -> Self {
         self.strict_data = strict;
         self
     }
 
     /// Whether a card says no more than what it was told: no skill of the agent's own name, and text as the only media
-    /// type (V009, V023). More than the card says is taken all the same. Default: false.
+    /// type. More than the card says is taken all the same. Default: false.
     pub fn bare_card(mut self, bare: bool) -> Self {
         self.bare_card = bare;
         self

@@ -35,6 +35,12 @@ impl<T> TaskLayer<T> {
         Self { store, settings: Settings::default(), runs: Runs::default() }
     }
 
+    /// Keeps tasks in another store, with the same settings.
+    #[must_use]
+    pub fn store<U>(self, store: U) -> TaskLayer<U> {
+        TaskLayer { store, settings: self.settings, runs: Runs::default() }
+    }
+
     /// How a send is answered. Default: [`ReplyMode::Task`].
     #[must_use]
     pub fn reply(mut self, mode: ReplyMode) -> Self {
@@ -85,14 +91,14 @@ impl<T> TaskLayer<T> {
         self
     }
 
-    /// Whether `GetTask` shows the status alone, without history and artifacts (row C08). Default: false.
+    /// Whether `GetTask` shows the status alone, without history and artifacts. Default: false.
     #[must_use]
     pub fn status_only(mut self, status_only: bool) -> Self {
         self.settings.status_only = status_only;
         self
     }
 
-    /// Whether a task that names no conversation takes its own id as the conversation's (row S03). Default: false, a
+    /// Whether a task that names no conversation takes its own id as the conversation's. Default: false, a
     /// fresh id.
     #[must_use]
     pub fn context_is_task(mut self, context_is_task: bool) -> Self {
@@ -100,7 +106,7 @@ impl<T> TaskLayer<T> {
         self
     }
 
-    /// Whether fresh ids say what they are of, as in `task-…` and `ctx-…` (row V043). Default: false.
+    /// Whether fresh ids say what they are of, as in `task-…` and `ctx-…`. Default: false.
     #[must_use]
     pub fn named_ids(mut self, named: bool) -> Self {
         self.settings.named_ids = named;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// How a send is answered (row C01).
+/// How a send is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ReplyMode {
@@ -13,7 +13,7 @@ pub enum ReplyMode {
     Auto,
 }
 
-/// What a cancel does (rows B105, B134, C10, C11).
+/// What a cancel does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CancelMode {
@@ -25,7 +25,7 @@ pub enum CancelMode {
     Attempt,
 }
 
-/// Which tasks can be canceled (rows B099, B103, C10).
+/// Which tasks can be canceled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CancelScope {
@@ -49,7 +49,7 @@ pub enum CloseOn {
     Terminal,
 }
 
-/// Where a subscription without a cursor begins (row B091, S02).
+/// Where a subscription without a cursor begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Replay {
@@ -62,7 +62,7 @@ pub enum Replay {
     Snapshot,
 }
 
-/// What a stream begins with (rows C03, C14).
+/// What a stream begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FirstEvent {

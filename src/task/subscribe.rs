@@ -8,15 +8,25 @@ use crate::{
     types::{Event, Task},
 };
 
-/// Where a reader left off: the `Last-Event-ID` header, else the `after` of the query (row B091).
+/// Where a reader left off, as it says itself.
+#[derive(Debug, PartialEq, Eq)]
+struct Stated {
+    /// Where it says so.
+    name: &'static str,
+    after: u64,
+}
+
+/// Where a reader left off: the `Last-Event-ID` header, else the `after` of the query.
 ///
 /// # Errors
-/// [`InvalidParams`](ErrorKind::InvalidParams) if it is no number (row B121).
-pub(super) fn cursor(headers: &HeaderMap, uri: &Uri) -> Result<Option<u64>, Error> {
-    let number = |name: &str, text: &str| {
+/// [`InvalidParams`](ErrorKind::InvalidParams) if it is no number.
+fn stated(headers: &HeaderMap, uri: &Uri) -> Result<Option<Stated>, Error> {
+    let number = |name: &'static str, text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = digits.then(|| text.parse::<u64>().ok()).flatten();
-        number.ok_or_else(|| Error::invalid_params(name, "must be the number of an event"))
+        match text.parse() {
+            Ok(after) if digits => Ok(Stated { name, after }),
+            _ => Err(Error::invalid_params(name, "must be the number of an event")),
+        }
     };
     if let Some(value) = headers.get("last-event-id") {
         return number("Last-Event-ID", value.to_str().unwrap_or_default().trim()).map(Some);
@@ -34,7 +44,7 @@ pub(super) async fn subscribe<T: TaskStore>(
 ) -> Result<Outcome<EventStream>, Error> {
     let Shared { store, settings, .. } = shared;
     let id = request.id;
-    let cursor = cursor(&head.headers, &head.uri)?;
+    let stated = stated(&head.headers, &head.uri)?;
     let snapshot = store.get(&owner, &id).await.map_err(|error| store_error(error, &id))?;
     if snapshot.task.status.state.is_terminal() {
         return Err(Error::new(ErrorKind::UnsupportedOperation)
@@ -46,10 +56,10 @@ pub(super) async fn subscribe<T: TaskStore>(
         Replay::FromStart => true,
         Replay::Snapshot => false,
     };
-    let (after, first) = match cursor {
-        Some(after) if after > snapshot.revision => {
-            return Err(Error::invalid_params("Last-Event-ID", "is beyond the task's last event"));
-        }
+    if let Some(Stated { name, .. }) = stated.as_ref().filter(|stated| stated.after > snapshot.revision) {
+        return Err(Error::invalid_params(*name, "is beyond the task's last event"));
+    }
+    let (after, first) = match stated.map(|stated| stated.after) {
         // With a cursor a reader gets what it missed. Where streams must begin with the task, that is the task as it
         // was at the cursor: one as of now would show the same pieces twice.
         Some(0) => (0, None),
@@ -98,7 +108,8 @@ mod tests {
         if let Some(value) = header {
             headers.insert("last-event-id", value.parse().unwrap());
         }
-        cursor(&headers, &uri.parse().unwrap()).map_err(|error| error.code())
+        let stated = stated(&headers, &uri.parse().unwrap());
+        stated.map(|stated| stated.map(|stated| stated.after)).map_err(|error| error.code())
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //!
 //! Versions are compared by `Major.Minor`. A version that is not offered, or that is none, is -32009 on every operation,
 //! before anything else is looked at. A method is looked up in its version's table alone, so the name that another
-//! version has for it is -32601. [`lenient`](VersionLayer::lenient) makes an exception for callers that name no version.
+//! version has for it is -32601, with words that name the version to ask for. [`lenient`](VersionLayer::lenient) makes an exception for callers that name no version.
 //!
 //! Leave this layer out where calls arrive as [`Operation`](crate::operation::Operation)s already, as over gRPC.
 //!

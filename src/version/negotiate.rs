@@ -53,6 +53,23 @@ impl Offer {
         version.and_then(|version| self.find(version)).ok_or_else(|| self.refusal(version))
     }
 
+    /// Where a method is not known because it is one of another version, says so: callers forget the header.
+    pub(super) fn explain(&self, error: Error, speaker: &Speaker, method: &str) -> Error {
+        let knows = |speaker: &&Speaker| speaker.dialect().operation(method).is_some();
+        if error.kind() != ErrorKind::MethodNotFound || knows(&speaker) {
+            return error;
+        }
+        match self.speakers.iter().rfind(knows) {
+            Some(other) => {
+                let (theirs, ours) = (other.dialect().version(), speaker.dialect().version());
+                error.with_detail(format!(
+                    "{method} is a method of {theirs}, and this request is in {ours}; send A2A-Version: {theirs}"
+                ))
+            }
+            None => error,
+        }
+    }
+
     fn find(&self, version: ProtocolVersion) -> Option<&Speaker> {
         self.speakers.iter().find(|speaker| speaker.dialect().version() == version)
     }

@@ -23,7 +23,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An example that runs until it is dropped.
 pub(crate) struct Example {
-    _process: Child,
+    process: Child,
     stdout: Lines<BufReader<ChildStdout>>,
     /// The address it said it serves on.
     pub(crate) url: String,
@@ -50,7 +50,7 @@ impl Example {
             .spawn()
             .unwrap();
         let stdout = BufReader::new(process.stdout.take().unwrap()).lines();
-        let mut example = Self { _process: process, stdout, url: String::new() };
+        let mut example = Self { process, stdout, url: String::new() };
         let line = example.line().await;
         example.url = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
         example
@@ -97,6 +97,24 @@ impl Example {
         serde_json::from_slice(&body).unwrap()
     }
 
+    /// The whole answer of a method in version 1.0 to a caller with this token.
+    pub(crate) async fn call_as(&self, token: &str, method: &str, params: Value) -> Value {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let bearer = format!("Bearer {token}");
+        let headers = [("content-type", "application/json"), ("a2a-version", "1.0"), ("authorization", &bearer)];
+        let response = request(Method::POST, &self.url, &headers, body).await;
+        let body = timeout(PATIENCE, response.into_body().collect()).await.unwrap().unwrap().to_bytes();
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    /// Asks it to stop, as ctrl-c does, and sees it end well.
+    pub(crate) async fn interrupt(mut self) {
+        let pid = self.process.id().unwrap().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().await.unwrap().success());
+        let status = timeout(PATIENCE, self.process.wait()).await.expect("it goes on").unwrap();
+        assert!(status.success(), "{status}");
+    }
+
     /// The events of a method, one by one, in version 1.0.
     pub(crate) async fn events(&self, method: &str, params: Value) -> Events {
         self.events_of("1.0", method, params).await
@@ -118,14 +136,6 @@ impl Example {
 /// The parameters of a send.
 pub(crate) fn message(text: &str) -> Value {
     json!({ "message": { "messageId": "m1", "role": "ROLE_USER", "parts": [{ "text": text }] } })
-}
-
-/// The same, as a turn of a task.
-pub(crate) fn message_on(task: &Value, text: &str) -> Value {
-    let mut params = message(text);
-    params["message"]["taskId"] = task["id"].clone();
-    params["message"]["contextId"] = task["contextId"].clone();
-    params
 }
 
 /// All text of a task's artifacts.

@@ -6,7 +6,7 @@ mod stand_in;
 
 use std::time::Duration;
 
-use client::{Example, PATIENCE, get, get_events, message, message_on, text_of};
+use client::{Example, PATIENCE, get, get_events, message, text_of};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -118,17 +118,61 @@ async fn own_dialect() {
 #[tokio::test]
 async fn ask_back() {
     let example = Example::start("ask_back").await;
-    let asked = example.send("margherita").await;
-    assert_eq!(asked["task"]["status"]["state"], "TASK_STATE_INPUT_REQUIRED");
-    assert_eq!(asked["task"]["status"]["message"]["parts"][0]["text"], "Which size?");
-    let again = example.call("SendMessage", message_on(&asked["task"], "small")).await;
-    assert_eq!(again["task"]["status"]["message"]["parts"][0]["text"], "Where to?");
-    let done = example.call("SendMessage", message_on(&asked["task"], "Main Street")).await;
-    assert_eq!(done["task"]["status"]["state"], "TASK_STATE_COMPLETED");
-    assert_eq!(text_of(&done["task"]), "small margherita, on its way to Main Street");
+    let order = |data: Value| {
+        let mut params = message("please");
+        params["message"]["parts"].as_array_mut().unwrap().push(json!({ "data": data }));
+        params
+    };
+    let on = |task: &Value, mut params: Value| {
+        params["message"]["taskId"] = task["id"].clone();
+        params
+    };
+    let asked = example.call("SendMessage", order(json!({ "pizza": "margherita" }))).await;
+    let task = &asked["task"];
+    assert_eq!(task["status"]["state"], "TASK_STATE_INPUT_REQUIRED");
+    assert_eq!(task["status"]["message"]["parts"][0]["text"], "Which size?");
 
-    let events = example.stream("funghi").await;
-    assert_eq!(last_state(&events), "TASK_STATE_INPUT_REQUIRED");
+    for (wrong, field) in [(json!({ "size": 3 }), "size"), (json!({ "drink": "water" }), "drink")] {
+        let refused = example.envelope("1.0", "SendMessage", on(task, order(wrong))).await;
+        assert_eq!(refused["error"]["code"], -32602);
+        let words = refused["error"]["message"].as_str().unwrap();
+        assert!(words.contains(&format!("message.parts[1].data.{field}")), "{words}");
+    }
+
+    let again = example.call("SendMessage", on(task, order(json!({ "size": "small" })))).await;
+    assert_eq!(again["task"]["status"]["message"]["parts"][0]["text"], "Where to?");
+    let done = example.call("SendMessage", on(task, order(json!({ "address": "Main Street" })))).await;
+    assert_eq!(done["task"]["status"]["state"], "TASK_STATE_COMPLETED");
+    let complete = json!({ "pizza": "margherita", "size": "small", "address": "Main Street" });
+    assert_eq!(done["task"]["artifacts"][0]["parts"][0]["data"], complete);
+}
+
+#[tokio::test]
+async fn two_mounts() {
+    let mut example = Example::start("two_mounts").await;
+    let origin = example.origin();
+    let (status, _, body) = get(&format!("{origin}/health"), &[]).await;
+    assert_eq!((status, &body[..]), (StatusCode::OK, &b"I am well"[..]));
+    for (path, name) in [("/.well-known/agent-card.json", "scribe"), ("/parrot/agent-card.json", "parrot")] {
+        let (status, _, card) = get(&format!("{origin}{path}"), &[]).await;
+        assert_eq!(status, StatusCode::OK, "{path}");
+        assert_eq!(serde_json::from_slice::<Value>(&card).unwrap()["name"], name);
+    }
+
+    let sent = example.call_as("ann", "SendMessage", message("hello")).await["result"]["task"].take();
+    let url = sent["artifacts"][0]["parts"][0]["url"].as_str().unwrap();
+    let (status, _, file) = get(url, &[]).await;
+    assert_eq!((status, &file[..]), (StatusCode::OK, &b"hello"[..]));
+    let asked = json!({ "id": sent["id"] });
+    assert_eq!(example.call_as("ann", "GetTask", asked.clone()).await["result"]["id"], sent["id"]);
+    assert_eq!(example.call_as("bob", "GetTask", asked).await["error"]["code"], -32001);
+
+    example.url = format!("{origin}/parrot");
+    let old =
+        json!({ "kind": "message", "messageId": "m", "role": "user", "parts": [{ "kind": "text", "text": "hi" }] });
+    let said = example.envelope("0.3", "message/send", json!({ "message": old })).await;
+    assert_eq!(text_of(&said["result"]), "hi");
+    example.interrupt().await;
 }
 
 #[tokio::test]

@@ -187,6 +187,53 @@ fn files_and_lists_are_read_as_their_json() {
     assert!(error.violations()[0].field.starts_with("message.parts[1]"), "{error}");
 }
 
+#[test]
+fn data_among_texts_is_read_as_that_data_and_else_as_the_list() {
+    let soup = json!({"dish": "soup", "count": 2});
+    let order = || vec![Part::text("please"), Part::data(soup.clone()), Part::text("soon")];
+    assert_eq!(input(order()).read::<Order>().unwrap().dish, "soup");
+    assert_eq!(input(order()).read::<Vec<BTreeMap<String, serde_json::Value>>>().unwrap()[1]["data"], soup);
+    assert_eq!(input(order()).read::<u8>().unwrap_err().violations()[0].field, "message.parts[1].data");
+
+    let mut incomplete = order();
+    incomplete[1] = Part::data(json!({"dish": "soup"}));
+    let error = input(incomplete).read::<Order>().unwrap_err();
+    assert_eq!(error.violations()[0].field, "message.parts[1].data.count");
+
+    for more in [Part::data(soup.clone()), Part::url("u")] {
+        let mut parts = order();
+        parts.push(more);
+        let error = input(parts).read::<Order>().unwrap_err();
+        assert!(!error.violations()[0].field.contains(".data"), "there is more than the data: {error}");
+    }
+}
+
+#[test]
+fn a_message_is_read_like_an_input() {
+    let order = |count: u8| message(vec![Part::text("please"), Part::data(json!({"dish": "soup", "count": count}))]);
+    assert_eq!(order(2).read::<Order>().unwrap().count, 2);
+    assert_eq!(Message::user("hi").read::<String>().unwrap(), "hi");
+    #[derive(Deserialize)]
+    struct File {
+        uri: String,
+        #[serde(rename = "mimeType")]
+        media_type: Option<String>,
+        name: Option<String>,
+    }
+    let file: File = message(vec![Part::url("u").with_media_type("image/png")]).read().unwrap();
+    assert_eq!((&*file.uri, file.media_type.as_deref(), file.name), ("u", Some("image/png"), None));
+    let inline = message(vec![Part::data(json!(1)), Part::raw(&b"x"[..])]);
+    assert_eq!(inline.read::<u8>().unwrap_err().violations()[0].field, "message.parts[1]");
+}
+
+#[test]
+fn what_serde_says_is_the_source_and_never_shown() {
+    let error = input(vec![Part::data(json!({"dish": "soup", "count": "two"}))]).read::<Order>().unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("u8"), "{source}");
+    assert!(!error.message().contains("u8"), "{error}");
+}
+
 async fn echo(req: Request<Input>) -> Result<String, BoxError> {
     Ok(req.body().to_prompt().into_owned())
 }

@@ -52,6 +52,10 @@ async fn b121_a_malformed_cursor_is_refused_and_so_is_one_from_the_future() {
         assert_eq!(code(opened), -32602, "{uri} {header:?}");
     }
     assert!(server.open(subscription(&server, &run.id(), "/", Some("5"))).await.is_ok());
+    for (uri, header, name) in [("/", Some("6"), "Last-Event-ID"), ("/?after=6", None, "after")] {
+        let error = server.open(subscription(&server, &run.id(), uri, header)).await.err().unwrap();
+        assert_eq!(error.violations()[0].field, name);
+    }
 }
 
 #[tokio::test]

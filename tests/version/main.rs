@@ -81,6 +81,21 @@ fn f13_no_version_means_0_3() {
 }
 
 #[test]
+fn a_method_of_another_version_is_refused_with_the_version_to_ask_for() {
+    let refusal = |layer, version, method| refused(layer, request(version, method, "{}")).message().into_owned();
+    assert_eq!(
+        refusal(VersionLayer::new(), None, "SendMessage"),
+        "Method not found: SendMessage is a method of 1.0, and this request is in 0.3; send A2A-Version: 1.0"
+    );
+    assert_eq!(
+        refusal(VersionLayer::new(), Some("1.0"), "tasks/get"),
+        "Method not found: tasks/get is a method of 0.3, and this request is in 1.0; send A2A-Version: 0.3"
+    );
+    assert_eq!(refusal(VersionLayer::new(), None, "nonsense"), "Method not found");
+    assert_eq!(refusal(VersionLayer::only(V0_3::new()), None, "SendMessage"), "Method not found");
+}
+
+#[test]
 fn f14_every_operation_looks_at_the_version_first() {
     for method in ["SendMessage", "ListTasks", "GetTask", "message/send", "tasks/get", "nonsense"] {
         for version in ["9.9", "1", "latest", "0.2"] {

@@ -30,7 +30,7 @@ impl V1_0 {
         Self { strict_data: false }
     }
 
-    /// Whether data must be a JSON object, as in 0.3 (S07). Off by default: 1.0 allows any JSON value (spec 1.0 §4.1.6).
+    /// Whether data must be a JSON object, as in 0.3. Off by default: 1.0 allows any JSON value (spec 1.0 §4.1.6).
     #[must_use]
     pub const fn strict_data(mut self, on: bool) -> Self {
         self.strict_data = on;

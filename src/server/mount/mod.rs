@@ -1,30 +1,25 @@
+mod build;
+
 use std::{fmt, sync::Arc, time::Duration};
 
-use http::{Request, Uri};
-use tower::ServiceBuilder;
+use http::Request;
 use tower_service::Service;
 
-use super::{A2aService, ConfigError, Settings, blobs::MaybeServeBlobsLayer, files::FileLayer};
+use super::Settings;
 use crate::{
     agent::IntoReply,
-    agent_card::{AgentCardBuilder, AgentCardLayer, AgentCardService, PublicUrl},
+    agent_card::{AgentCardBuilder, PublicUrl},
     blob::{BlobLayer, BlobStore, NoBlobStore},
     body::BodyLayer,
-    capability::CapabilityLayer,
-    dialect::{Dialect, V0_3, V1_0},
+    dialect::Dialect,
     error::BoxError,
-    extension::ExtensionLayer,
-    json_rpc::JsonRpcLayer,
-    media_type::{AcceptedOutputLayer, MediaTypeLayer},
-    operation::ProtocolVersion,
     part::{Input, Parts},
     sse::SseLayer,
     task::{MemoryTaskStore, ReplyMode, TaskLayer, TaskStore},
     types::{AgentCard, AgentExtension, AgentSkill, Message},
-    version::VersionLayer,
 };
 
-/// Where an agent is unless it is [told](Mount::url) (row V007).
+/// Where an agent is unless it is [told](Mount::url).
 const DEFAULT_URL: &str = "http://localhost:8000";
 
 /// One agent, its card and its settings, on the way to being a service.
@@ -48,6 +43,7 @@ pub struct Mount<M, T = MemoryTaskStore, St = NoBlobStore> {
     dialects: Vec<Arc<dyn Dialect>>,
     tasks: TaskLayer<T>,
     blobs: Blobs<St>,
+    accepted_output: bool,
     body: BodyLayer,
     heartbeat: Option<Duration>,
 }
@@ -70,19 +66,31 @@ enum Blobs<St> {
 
 impl<A> Mount<Parts<A>> {
     /// An agent that reads [`Input`]: a text, an object, a file, or a list of them. It is known by this id.
+    ///
+    /// An agent is a service whose clones share what they need and may be used by any thread, and whose futures may
+    /// move between threads. Its answer is anything that becomes a reply ([`IntoReply`]), its error anything that is
+    /// `Into<BoxError>`: [`Error`](crate::error::Error), `std::io::Error`, a [`BoxError`], `Infallible`. A plain
+    /// `Box<dyn Error>` is not, because it may not leave its thread.
     pub fn new(id: impl Into<String>, agent: A) -> Self
     where
-        A: Service<Request<Input>>,
+        A: Service<Request<Input>> + Clone + Send + Sync + 'static,
+        A::Response: IntoReply,
+        A::Error: Into<BoxError>,
+        A::Future: Send,
     {
         Mount::of(id.into(), Parts::new(agent))
     }
 }
 
 impl<M> Mount<M> {
-    /// An agent that reads whole messages. It is known by this id.
+    /// An agent that reads whole messages. It is known by this id. What an agent has to be is said at
+    /// [`new`](Mount::new).
     pub fn messages(id: impl Into<String>, agent: M) -> Self
     where
-        M: Service<Request<Message>>,
+        M: Service<Request<Message>> + Clone + Send + Sync + 'static,
+        M::Response: IntoReply,
+        M::Error: Into<BoxError>,
+        M::Future: Send,
     {
         let mount = Self::of(id.into(), agent);
         let card = mount.card.clone().files(true);
@@ -106,6 +114,7 @@ impl<M> Mount<M> {
             dialects: Vec::new(),
             tasks: TaskLayer::new(),
             blobs: Blobs::Inline,
+            accepted_output: true,
             body: BodyLayer::new(),
             heartbeat: Some(SseLayer::DEFAULT_HEARTBEAT),
         }
@@ -121,13 +130,18 @@ impl<M, T, St> Mount<M, T, St> {
         self
     }
 
-    /// Where the server sees the endpoint, if something in front of it changes paths.
+    /// Where the server sees the endpoint, if something in front of it changes paths. Default: the path of the
+    /// [URL](Self::url).
+    ///
+    /// axum's `nest_service("/x", service)` is such a thing: it takes `/x` off every path. Set `"/"` here then, and give
+    /// a blob store its public URL with `/x` and the path at which it is served without. The card is nested too, so
+    /// whoever looks for it at its well-known path needs a route of its own.
     pub fn rpc_path(mut self, path: impl Into<String>) -> Self {
         self.rpc_path = Some(path.into());
         self
     }
 
-    /// One more path where the endpoint is, for clients that know it from before (C06).
+    /// One more path where the endpoint is, for clients that know it from before.
     pub fn rpc_alias(mut self, path: impl Into<String>) -> Self {
         self.rpc_aliases.push(path.into());
         self
@@ -148,6 +162,13 @@ impl<M, T, St> Mount<M, T, St> {
     /// What a send is answered with; a short way to set it in the [settings](Self::settings) as they are now.
     pub fn reply(mut self, mode: ReplyMode) -> Self {
         self.settings = self.settings.reply(mode);
+        self
+    }
+
+    /// Where the card is, and nowhere else; a short way to set it in the [settings](Self::settings) as they are now.
+    /// [Mounts](super::Mounts) that stand together need one each.
+    pub fn card_path(mut self, path: impl Into<String>) -> Self {
+        self.settings = self.settings.card_path(path).legacy_card_path(None);
         self
     }
 
@@ -177,6 +198,19 @@ impl<M, T, St> Mount<M, T, St> {
     pub fn input_modes<I: Into<String>>(mut self, modes: impl IntoIterator<Item = I>) -> Self {
         self.takes_stated_modes_only = true;
         self.describe(|card| card.input_modes(modes))
+    }
+
+    /// Media types that the agent answers in, for its card. Default: text and JSON. Answers are held to what their callers
+    /// take, whatever is said here.
+    pub fn output_modes<I: Into<String>>(self, modes: impl IntoIterator<Item = I>) -> Self {
+        self.describe(|card| card.output_modes(modes))
+    }
+
+    /// Whether an answer fails if it is in none of the media types that its caller takes. Default: true. See
+    /// [`AcceptedOutputLayer`](crate::media_type::AcceptedOutputLayer).
+    pub fn accepted_output(mut self, held: bool) -> Self {
+        self.accepted_output = held;
+        self
     }
 
     /// Anything else that the card says.
@@ -228,7 +262,7 @@ impl<M, T, St> Mount<M, T, St> {
         self
     }
 
-    /// Refuses to send files inline: an answer with one fails instead (row B055). Default: they are sent inline.
+    /// Refuses to send files inline: an answer with one fails instead. Default: they are sent inline.
     pub fn demand_blob_store(mut self) -> Self {
         if matches!(self.blobs, Blobs::Inline) {
             self.blobs = Blobs::Refused;
@@ -242,10 +276,10 @@ impl<M, T, St> Mount<M, T, St> {
         self
     }
 
-    /// Keeps tasks in this store. Limits that were set with [`tasks`](Self::tasks) before are forgotten.
+    /// Keeps tasks in this store. Default: in a [`MemoryTaskStore`] of the mount's own.
     pub fn task_store<U: TaskStore>(self, store: U) -> Mount<M, U, St> {
         Mount {
-            tasks: TaskLayer::with_store(store),
+            tasks: self.tasks.store(store),
             agent: self.agent,
             id: self.id,
             card: self.card,
@@ -260,6 +294,7 @@ impl<M, T, St> Mount<M, T, St> {
             settings: self.settings,
             dialects: self.dialects,
             blobs: self.blobs,
+            accepted_output: self.accepted_output,
             body: self.body,
             heartbeat: self.heartbeat,
         }
@@ -268,11 +303,28 @@ impl<M, T, St> Mount<M, T, St> {
     /// Puts inline files into this store, and serves them below this path of the mount's server if one is given. The
     /// store must give out URLs that lead there.
     pub fn blob_store<U: BlobStore>(self, store: U, serve_at: Option<&str>) -> Mount<M, T, U> {
-        let serve = serve_at.map(|path| (path.to_owned(), store.clone()));
-        self.blobs(BlobLayer::new(store), serve)
+        self.blob_layer(BlobLayer::new(store), serve_at)
     }
 
-    fn blobs<U>(self, layer: BlobLayer<U>, serve: Option<(String, U)>) -> Mount<M, T, U> {
+    /// As [`blob_store`](Self::blob_store), with limits of one's own: how large a file may be, and whether data that
+    /// says it is a file is sent as one.
+    ///
+    /// ```
+    /// use a2a_layers::{
+    ///     blob::{BlobLayer, MemoryBlobStore},
+    ///     part::Input,
+    ///     server::Mount,
+    /// };
+    /// use http::Request;
+    /// use tower::service_fn;
+    ///
+    /// let agent = service_fn(async |request: Request<Input>| Ok::<_, std::io::Error>(request.body().text().to_owned()));
+    /// let store = MemoryBlobStore::new("http://localhost:8000/files");
+    /// let mount = Mount::new("small", agent).blob_layer(BlobLayer::new(store).max_bytes(64 << 10), Some("/files"));
+    /// assert!(mount.build::<axum::body::Body>().is_ok());
+    /// ```
+    pub fn blob_layer<U: BlobStore>(self, layer: BlobLayer<U>, serve_at: Option<&str>) -> Mount<M, T, U> {
+        let serve = serve_at.map(|path| (path.to_owned(), layer.store().clone()));
         Mount {
             blobs: Blobs::Stored { layer, serve },
             card: self.card.files(true),
@@ -289,133 +341,10 @@ impl<M, T, St> Mount<M, T, St> {
             settings: self.settings,
             dialects: self.dialects,
             tasks: self.tasks,
+            accepted_output: self.accepted_output,
             body: self.body,
             heartbeat: self.heartbeat,
         }
-    }
-
-    /// Puts all layers around the agent.
-    ///
-    /// # Errors
-    /// If the card breaks a rule of the protocol, or a path or URL is none.
-    pub fn build<B>(self) -> Result<A2aService<B>, ConfigError>
-    where
-        M: Service<Request<Message>> + Clone + Send + Sync + 'static,
-        M::Response: IntoReply,
-        M::Error: Into<BoxError>,
-        M::Future: Send,
-        T: TaskStore,
-        St: BlobStore,
-        B: http_body::Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
-        let settings = &self.settings;
-        let rpc_path = match &self.rpc_path {
-            Some(path) => path.clone(),
-            None => path_of(&self.url)?,
-        };
-        let card_path = settings.card_path.clone().ok_or(ConfigError::NoCardPath)?;
-        let legacy_card_path = settings.legacy_card_path.clone();
-        for path in [&rpc_path, &card_path].into_iter().chain(&self.rpc_aliases).chain(&legacy_card_path) {
-            if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
-                return Err(ConfigError::BadPath(path.clone()));
-            }
-        }
-
-        let (versions, card_dialects) = self.versions();
-        let card = match &self.given {
-            Some(card) => card.clone(),
-            None => self.derived_card()?,
-        };
-        let mut served = AgentCardService::new(card.clone())?.public_url(self.public_url.clone())?;
-        for dialect in card_dialects {
-            served = served.dialect(dialect)?;
-        }
-        let mut capability = CapabilityLayer::from_card(&card);
-        if let Extended::Card(extended) = &self.extended_card {
-            crate::agent_card::check(extended)?;
-            capability = capability.extended_agent_card(AgentCard::clone(extended));
-        }
-        let media_types = self.takes_stated_modes_only || self.given.is_some();
-        let json_rpc = self.rpc_aliases.iter().fold(JsonRpcLayer::new().path(&rpc_path), JsonRpcLayer::alias);
-        let json_rpc = json_rpc.bare_stream_items(settings.bare_sse_frames);
-        let sse = SseLayer::new()
-            .heartbeat(self.heartbeat)
-            .ids(settings.sse_ids)
-            .comments(settings.sse_comments)
-            .one_event_per_frame(settings.one_event_per_chunk);
-        let tasks = self
-            .tasks
-            .reply(settings.reply)
-            .first_event(settings.first_event)
-            .status_only(settings.status_only)
-            .context_is_task(settings.context_is_task)
-            .cancel_scope(settings.cancel_scope)
-            .cancel(settings.cancel)
-            .replay(settings.replay)
-            .close_on(settings.close_on)
-            .named_ids(settings.named_ids);
-        let (blobs, serve) = match self.blobs {
-            Blobs::Inline => (FileLayer::Inline, None),
-            Blobs::Refused => (FileLayer::Refused, None),
-            Blobs::Stored { layer, serve } => (FileLayer::Stored(layer), serve),
-        };
-
-        let mut paths = vec![rpc_path, card_path.clone()];
-        paths.extend(self.rpc_aliases);
-        paths.extend(legacy_card_path.clone());
-        paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
-        let service = ServiceBuilder::new()
-            .layer(AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref()))
-            .layer(MaybeServeBlobsLayer::new(serve))
-            .layer(sse)
-            .layer(self.body.gate(json_rpc.endpoint()))
-            .layer(json_rpc)
-            .layer(versions)
-            .layer(capability)
-            .layer(ExtensionLayer::from_card(&card))
-            .option_layer(media_types.then(|| MediaTypeLayer::from_card(&card)))
-            .layer(tasks)
-            .layer(blobs)
-            .layer(AcceptedOutputLayer::new())
-            .service(self.agent);
-        Ok(A2aService::new(self.id, paths, service))
-    }
-
-    /// The layer that chooses the version, and what the card has to know beyond the versions of this crate.
-    fn versions(&self) -> (VersionLayer, Vec<Arc<dyn Dialect>>) {
-        let old = V0_3::new()
-            .file_with_keys(self.settings.file_with_keys)
-            .artifact_index(self.settings.artifact_index)
-            .generated_message_ids(self.settings.lenient_messages);
-        let new = V1_0::new().strict_data(self.settings.strict_data);
-        let layer = match self.settings.pinned {
-            Some(ProtocolVersion::V1_0) => VersionLayer::only(new),
-            Some(_) => VersionLayer::only(old),
-            None => VersionLayer::new().dialect(old).dialect(new).lenient(self.settings.lenient_version),
-        };
-        let layer = self.dialects.iter().fold(layer, |layer, dialect| layer.dialect(Arc::clone(dialect)));
-        (layer, self.dialects.clone())
-    }
-
-    fn derived_card(&self) -> Result<AgentCard, ConfigError> {
-        let mut card = self.card.clone().streaming(self.streaming).bare(self.settings.bare_card);
-        card = card.extended_agent_card(!matches!(self.extended_card, Extended::Nothing));
-        let own = self.dialects.iter().map(|dialect| dialect.version());
-        for version in self.settings.versions().into_iter().chain(own) {
-            card = card.json_rpc_of(version, &self.url);
-        }
-        Ok(card.build()?)
-    }
-}
-
-fn path_of(url: &str) -> Result<String, ConfigError> {
-    let bad = || ConfigError::BadUrl(url.to_owned());
-    let parsed: Uri = url.parse().map_err(|_| bad())?;
-    match (parsed.scheme_str(), parsed.authority()) {
-        (Some("http" | "https"), Some(_)) => Ok(parsed.path().to_owned()),
-        _ => Err(bad()),
     }
 }
 

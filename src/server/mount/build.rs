@@ -1,0 +1,164 @@
+use std::sync::Arc;
+
+use http::{Request, Uri};
+use tower::ServiceBuilder;
+use tower_service::Service;
+
+use super::{
+    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer},
+    Blobs, Extended, Mount,
+};
+use crate::{
+    agent::IntoReply,
+    agent_card::{AgentCardLayer, AgentCardService},
+    blob::BlobStore,
+    capability::CapabilityLayer,
+    dialect::{Dialect, V0_3, V1_0},
+    error::{BoxError, Error},
+    extension::ExtensionLayer,
+    json_rpc::JsonRpcLayer,
+    media_type::{AcceptedOutputLayer, MediaTypeLayer},
+    operation::ProtocolVersion,
+    sse::SseLayer,
+    task::TaskStore,
+    types::{AgentCard, Message},
+    version::VersionLayer,
+};
+
+impl<M, T, St> Mount<M, T, St> {
+    /// Puts all layers around the agent.
+    ///
+    /// `B` is the server's type of request bodies. It is found out where the service is mounted; where nothing says it,
+    /// say it yourself: `build::<axum::body::Body>()`.
+    ///
+    /// # Errors
+    /// If the card breaks a rule of the protocol, or a path or URL is none.
+    pub fn build<B>(self) -> Result<A2aService<B>, ConfigError>
+    where
+        M: Service<Request<Message>> + Clone + Send + Sync + 'static,
+        M::Response: IntoReply,
+        M::Error: Into<BoxError>,
+        M::Future: Send,
+        T: TaskStore,
+        St: BlobStore,
+        B: http_body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        let settings = &self.settings;
+        let rpc_path = match &self.rpc_path {
+            Some(path) => path.clone(),
+            None => path_of(&self.url)?,
+        };
+        let card_path = settings.card_path.clone().ok_or(ConfigError::NoCardPath)?;
+        let legacy_card_path = settings.legacy_card_path.clone();
+        for path in [&rpc_path, &card_path].into_iter().chain(&self.rpc_aliases).chain(&legacy_card_path) {
+            if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
+                return Err(ConfigError::BadPath(path.clone()));
+            }
+        }
+
+        let (versions, card_dialects) = self.versions();
+        let card = match &self.given {
+            Some(card) => card.clone(),
+            None => self.derived_card()?,
+        };
+        let mut served = AgentCardService::new(card.clone())?.public_url(self.public_url.clone())?;
+        for dialect in card_dialects {
+            served = served.dialect(dialect)?;
+        }
+        let mut capability = CapabilityLayer::from_card(&card);
+        if let Extended::Card(extended) = &self.extended_card {
+            crate::agent_card::check(extended)?;
+            capability = capability.extended_agent_card(AgentCard::clone(extended));
+        }
+        let media_types = self.takes_stated_modes_only || self.given.is_some();
+        let json_rpc = self.rpc_aliases.iter().fold(JsonRpcLayer::new().path(&rpc_path), JsonRpcLayer::alias);
+        let json_rpc = json_rpc.bare_stream_items(settings.bare_sse_frames);
+        let sse = SseLayer::new()
+            .heartbeat(self.heartbeat)
+            .ids(settings.sse_ids)
+            .comments(settings.sse_comments)
+            .one_event_per_frame(settings.one_event_per_chunk);
+        let tasks = self
+            .tasks
+            .reply(settings.reply)
+            .first_event(settings.first_event)
+            .status_only(settings.status_only)
+            .context_is_task(settings.context_is_task)
+            .cancel_scope(settings.cancel_scope)
+            .cancel(settings.cancel)
+            .replay(settings.replay)
+            .close_on(settings.close_on)
+            .named_ids(settings.named_ids);
+        // The layer's errors have another type than what the layer without it passes on.
+        let accepted_output = self.accepted_output.then(|| {
+            ServiceBuilder::new()
+                .map_err(|error: Error| BoxError::from(error))
+                .layer(AcceptedOutputLayer::new())
+                .into_inner()
+        });
+        let (blobs, serve) = match self.blobs {
+            Blobs::Inline => (FileLayer::Inline, None),
+            Blobs::Refused => (FileLayer::Refused, None),
+            Blobs::Stored { layer, serve } => (FileLayer::Stored(layer), serve),
+        };
+
+        let mut paths = vec![rpc_path, card_path.clone()];
+        paths.extend(self.rpc_aliases);
+        paths.extend(legacy_card_path.clone());
+        paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
+        let service = ServiceBuilder::new()
+            .layer(AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref()))
+            .layer(MaybeServeBlobsLayer::new(serve))
+            .layer(sse)
+            .layer(self.body.gate(json_rpc.endpoint()))
+            .layer(json_rpc)
+            .layer(versions)
+            .layer(capability)
+            .layer(ExtensionLayer::from_card(&card))
+            .option_layer(media_types.then(|| MediaTypeLayer::from_card(&card)))
+            .layer(tasks)
+            .layer(blobs)
+            .option_layer(accepted_output)
+            .map_err(Into::<BoxError>::into)
+            .map_response(IntoReply::into_reply)
+            .service(self.agent);
+        Ok(A2aService::new(self.id, paths, service))
+    }
+
+    /// The layer that chooses the version, and what the card has to know beyond the versions of this crate.
+    fn versions(&self) -> (VersionLayer, Vec<Arc<dyn Dialect>>) {
+        let old = V0_3::new()
+            .file_with_keys(self.settings.file_with_keys)
+            .artifact_index(self.settings.artifact_index)
+            .generated_message_ids(self.settings.lenient_messages);
+        let new = V1_0::new().strict_data(self.settings.strict_data);
+        let layer = match self.settings.pinned {
+            Some(ProtocolVersion::V1_0) => VersionLayer::only(new),
+            Some(_) => VersionLayer::only(old),
+            None => VersionLayer::new().dialect(old).dialect(new).lenient(self.settings.lenient_version),
+        };
+        let layer = self.dialects.iter().fold(layer, |layer, dialect| layer.dialect(Arc::clone(dialect)));
+        (layer, self.dialects.clone())
+    }
+
+    fn derived_card(&self) -> Result<AgentCard, ConfigError> {
+        let mut card = self.card.clone().streaming(self.streaming).bare(self.settings.bare_card);
+        card = card.extended_agent_card(!matches!(self.extended_card, Extended::Nothing));
+        let own = self.dialects.iter().map(|dialect| dialect.version());
+        for version in self.settings.versions().into_iter().chain(own) {
+            card = card.json_rpc_of(version, &self.url);
+        }
+        Ok(card.build()?)
+    }
+}
+
+fn path_of(url: &str) -> Result<String, ConfigError> {
+    let bad = || ConfigError::BadUrl(url.to_owned());
+    let parsed: Uri = url.parse().map_err(|_| bad())?;
+    match (parsed.scheme_str(), parsed.authority()) {
+        (Some("http" | "https"), Some(_)) => Ok(parsed.path().to_owned()),
+        _ => Err(bad()),
+    }
+}
