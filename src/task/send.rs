@@ -273,7 +273,7 @@ impl<T: TaskStore> Reading<T> {
     }
 }
 
-/// A task's new results as one message: files first, then what else the agent said (row B059), and last what it says of
+/// A task's new results as one message: files first, then what else the agent said, and last what it says of
 /// a state that is not the end of good work: a question, a reason.
 fn as_message(task: &Task, before: Option<&Snapshot>) -> Message {
     let old = before.map_or(0, |before| before.task.artifacts.len());
