@@ -31,11 +31,11 @@ pin_project! {
 }
 
 impl<F> ResponseFuture<F> {
-    pub(super) const fn card(response: Response<Full<Bytes>>) -> Self {
+    pub(crate) const fn card(response: Response<Full<Bytes>>) -> Self {
         Self { kind: Kind::Card { response: Some(response) } }
     }
 
-    pub(super) const fn inner(future: F) -> Self {
+    pub(crate) const fn inner(future: F) -> Self {
         Self { kind: Kind::Inner { future } }
     }
 }

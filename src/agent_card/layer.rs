@@ -1,5 +1,8 @@
 use std::sync::Arc;
 
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
 use tower_layer::Layer;
 
 use super::{AgentCardService, ServeAgentCard};
@@ -39,6 +42,15 @@ impl AgentCardLayer {
     /// Every path that it answers, so that whoever mounts several agents can tell whether two of them want the same.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&*self.path).chain(self.legacy_path.as_deref())
+    }
+}
+
+impl AgentCardLayer {
+    /// The answer, if the request is for the card.
+    pub(crate) fn answer<B>(&self, request: &Request<B>) -> Option<Response<Full<Bytes>>> {
+        let wanted = request.uri().path();
+        let legacy = self.legacy_path.as_deref() == Some(wanted);
+        (legacy || wanted == &*self.path).then(|| self.card.respond(request, legacy && wanted != &*self.path))
     }
 }
 

@@ -32,14 +32,9 @@ where
     }
 
     fn call(&mut self, request: Request<ReqBody>) -> Self::Future {
-        let AgentCardLayer { card, path, legacy_path } = &self.config;
-        let wanted = request.uri().path();
-        if wanted == &**path {
-            ResponseFuture::card(card.respond(&request, false))
-        } else if legacy_path.as_deref() == Some(wanted) {
-            ResponseFuture::card(card.respond(&request, true))
-        } else {
-            ResponseFuture::inner(self.inner.call(request))
+        match self.config.answer(&request) {
+            Some(response) => ResponseFuture::card(response),
+            None => ResponseFuture::inner(self.inner.call(request)),
         }
     }
 }

@@ -15,39 +15,40 @@ use pin_project_lite::pin_project;
 use tower::ServiceExt as _;
 use tower_service::Service;
 
-use crate::{agent_card, blob::ServeBlobsBody, json_rpc::Envelopes, sse, task::EventStream, version::EncodedStream};
+use crate::{
+    agent_card::{self, AgentCardLayer},
+    blob::ServeBlobsBody,
+    json_rpc::Envelopes,
+    sse,
+    task::EventStream,
+    version::EncodedStream,
+};
 
-/// The body that the ready-made stack answers with; its parts all have names, so nothing is boxed.
-type StackBody = agent_card::ResponseBody<ServeBlobsBody<sse::ResponseBody<Envelopes<EncodedStream<EventStream>>>>>;
+/// The body that the layers below the card answer with; its parts all have names, so nothing is boxed.
+type StackBody = ServeBlobsBody<sse::ResponseBody<Envelopes<EncodedStream<EventStream>>>>;
 
 /// A complete A2A server, as a tower service over HTTP.
 ///
 /// It is always ready, never fails, and clones share everything. The type of the request's body comes from where it is
-/// mounted: hyper, axum, or any other server of tower services. In axum it is what requests fall back to, beside routes
-/// of your own:
-///
-/// ```
-/// use a2a_layers::{error::BoxError, part::Input, server::Mount};
-/// use axum::{Router, routing::get};
-/// use http::Request;
-/// use tower::service_fn;
-///
-/// let agent = service_fn(async |request: Request<Input>| Ok::<_, BoxError>(request.body().text().to_owned()));
-/// let service = Mount::new("echo", agent).build()?;
-/// let app: Router = Router::new().route("/health", get(async || "I am well")).fallback_service(service);
-/// # let _ = app;
-/// # Ok::<_, a2a_layers::server::ConfigError>(())
-/// ```
-pub struct A2aService<B> {
-    id: Arc<str>,
-    paths: Arc<[String]>,
-    stack: Arc<dyn Stack<B>>,
+/// mounted: hyper, axum, or any other server of tower services. In axum it is
+/// `Router::new().fallback_service(service)`, not an argument of `axum::serve`.
+pub struct A2aService<B>(Arc<Inner<B>>);
+
+struct Inner<B> {
+    id: String,
+    paths: Vec<String>,
+    card: AgentCardLayer,
+    stack: Box<dyn Stack<B>>,
 }
 
-/// The layers and the agent under them, whatever their types.
+/// The layers below the card and the agent under them, whatever their types.
+///
+/// This is where types end: a request for the card costs neither a copy of the layers nor a future as large as they are.
 trait Stack<B>: Send + Sync {
-    fn call(&self, request: Request<B>) -> ResponseFuture;
+    fn call(&self, request: Request<B>) -> StackFuture;
 }
+
+type StackFuture = Pin<Box<dyn Future<Output = Result<Response<StackBody>, Infallible>> + Send>>;
 
 impl<S, B> Stack<B> for S
 where
@@ -55,43 +56,43 @@ where
     S::Future: Send,
     B: Send + 'static,
 {
-    fn call(&self, request: Request<B>) -> ResponseFuture {
-        ResponseFuture(Box::pin(self.clone().oneshot(request)))
+    fn call(&self, request: Request<B>) -> StackFuture {
+        Box::pin(self.clone().oneshot(request))
     }
 }
 
 impl<B> A2aService<B> {
-    pub(super) fn new<S>(id: String, paths: Vec<String>, stack: S) -> Self
+    pub(super) fn new<S>(id: String, paths: Vec<String>, card: AgentCardLayer, stack: S) -> Self
     where
         S: Service<Request<B>, Response = Response<StackBody>, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Future: Send,
         B: Send + 'static,
     {
-        Self { id: id.into(), paths: paths.into(), stack: Arc::new(stack) }
+        Self(Arc::new(Inner { id, paths, card, stack: Box::new(stack) }))
     }
 
     /// The agent's id.
     #[must_use]
     pub fn id(&self) -> &str {
-        &self.id
+        &self.0.id
     }
 
     /// The paths that it answers at: the endpoint, the card, and the store's files below theirs.
     #[must_use]
     pub fn paths(&self) -> &[String] {
-        &self.paths
+        &self.0.paths
     }
 }
 
 impl<B> Clone for A2aService<B> {
     fn clone(&self) -> Self {
-        Self { id: Arc::clone(&self.id), paths: Arc::clone(&self.paths), stack: Arc::clone(&self.stack) }
+        Self(Arc::clone(&self.0))
     }
 }
 
 impl<B> fmt::Debug for A2aService<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("A2aService").field("id", &self.id).field("paths", &self.paths).finish_non_exhaustive()
+        f.debug_struct("A2aService").field("id", &self.0.id).field("paths", &self.0.paths).finish_non_exhaustive()
     }
 }
 
@@ -105,19 +106,29 @@ impl<B> Service<Request<B>> for A2aService<B> {
     }
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
-        self.stack.call(request)
+        ResponseFuture {
+            future: match self.0.card.answer(&request) {
+                Some(response) => agent_card::ResponseFuture::card(response),
+                None => agent_card::ResponseFuture::inner(self.0.stack.call(request)),
+            },
+        }
     }
 }
 
-/// The future of [`A2aService`].
-#[must_use = "futures do nothing unless polled"]
-pub struct ResponseFuture(Pin<Box<dyn Future<Output = Result<Response<StackBody>, Infallible>> + Send>>);
+pin_project! {
+    /// The future of [`A2aService`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ResponseFuture {
+        #[pin]
+        future: agent_card::ResponseFuture<StackFuture>,
+    }
+}
 
 impl Future for ResponseFuture {
     type Output = Result<Response<ResponseBody>, Infallible>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx).map_ok(|response| response.map(|body| ResponseBody { body }))
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.project().future.poll(cx).map_ok(|response| response.map(|body| ResponseBody { body }))
     }
 }
 
@@ -131,13 +142,13 @@ pin_project! {
     /// The body of an answer of [`A2aService`].
     pub struct ResponseBody {
         #[pin]
-        body: StackBody,
+        body: agent_card::ResponseBody<StackBody>,
     }
 }
 
 impl ResponseBody {
     pub(super) fn empty() -> Self {
-        Self { body: StackBody::card(Full::default()) }
+        Self { body: agent_card::ResponseBody::card(Full::default()) }
     }
 }
 

@@ -109,7 +109,6 @@ impl<M, T, St> Mount<M, T, St> {
         paths.extend(legacy_card_path.clone());
         paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
         let service = ServiceBuilder::new()
-            .layer(AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref()))
             .layer(MaybeServeBlobsLayer::new(serve))
             .layer(sse)
             .layer(self.body.gate(json_rpc.endpoint()))
@@ -124,7 +123,8 @@ impl<M, T, St> Mount<M, T, St> {
             .map_err(Into::<BoxError>::into)
             .map_response(IntoReply::into_reply)
             .service(self.agent);
-        Ok(A2aService::new(self.id, paths, service))
+        let card = AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref());
+        Ok(A2aService::new(self.id, paths, card, service))
     }
 
     /// The layer that chooses the version, and what the card has to know beyond the versions of this crate.
