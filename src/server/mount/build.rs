@@ -45,38 +45,38 @@ impl<M, T, St> Mount<M, T, St> {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let settings = &self.settings;
-        let rpc_path = match &self.rpc_path {
+        let settings = &self.config.settings;
+        let rpc_path = match &self.config.rpc_path {
             Some(path) => path.clone(),
-            None => path_of(&self.url)?,
+            None => path_of(&self.config.url)?,
         };
         let card_path = settings.card_path.clone().ok_or(ConfigError::NoCardPath)?;
         let legacy_card_path = settings.legacy_card_path.clone();
-        for path in [&rpc_path, &card_path].into_iter().chain(&self.rpc_aliases).chain(&legacy_card_path) {
+        for path in [&rpc_path, &card_path].into_iter().chain(&self.config.rpc_aliases).chain(&legacy_card_path) {
             if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
                 return Err(ConfigError::BadPath(path.clone()));
             }
         }
 
         let (versions, card_dialects) = self.versions();
-        let card = match &self.given {
+        let card = match &self.config.given {
             Some(card) => card.clone(),
             None => self.derived_card()?,
         };
-        let mut served = AgentCardService::new(card.clone())?.public_url(self.public_url.clone())?;
+        let mut served = AgentCardService::new(card.clone())?.public_url(self.config.public_url.clone())?;
         for dialect in card_dialects {
             served = served.dialect(dialect)?;
         }
         let mut capability = CapabilityLayer::from_card(&card);
-        if let Extended::Card(extended) = &self.extended_card {
+        if let Extended::Card(extended) = &self.config.extended_card {
             crate::agent_card::check(extended)?;
             capability = capability.extended_agent_card(AgentCard::clone(extended));
         }
-        let media_types = self.takes_stated_modes_only || self.given.is_some();
-        let json_rpc = self.rpc_aliases.iter().fold(JsonRpcLayer::new().path(&rpc_path), JsonRpcLayer::alias);
+        let media_types = self.config.takes_stated_modes_only || self.config.given.is_some();
+        let json_rpc = self.config.rpc_aliases.iter().fold(JsonRpcLayer::new().path(&rpc_path), JsonRpcLayer::alias);
         let json_rpc = json_rpc.bare_stream_items(settings.bare_sse_frames);
         let sse = SseLayer::new()
-            .heartbeat(self.heartbeat)
+            .heartbeat(self.config.heartbeat)
             .ids(settings.sse_ids)
             .comments(settings.sse_comments)
             .one_event_per_frame(settings.one_event_per_chunk);
@@ -92,7 +92,7 @@ impl<M, T, St> Mount<M, T, St> {
             .close_on(settings.close_on)
             .named_ids(settings.named_ids);
         // The layer's errors have another type than what the layer without it passes on.
-        let accepted_output = self.accepted_output.then(|| {
+        let accepted_output = self.config.accepted_output.then(|| {
             ServiceBuilder::new()
                 .map_err(|error: Error| BoxError::from(error))
                 .layer(AcceptedOutputLayer::new())
@@ -105,13 +105,13 @@ impl<M, T, St> Mount<M, T, St> {
         };
 
         let mut paths = vec![rpc_path, card_path.clone()];
-        paths.extend(self.rpc_aliases);
+        paths.extend(self.config.rpc_aliases);
         paths.extend(legacy_card_path.clone());
         paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
         let service = ServiceBuilder::new()
             .layer(MaybeServeBlobsLayer::new(serve))
             .layer(sse)
-            .layer(self.body.gate(json_rpc.endpoint()))
+            .layer(self.config.body.gate(json_rpc.endpoint()))
             .layer(json_rpc)
             .layer(versions)
             .layer(capability)
@@ -124,31 +124,31 @@ impl<M, T, St> Mount<M, T, St> {
             .map_response(IntoReply::into_reply)
             .service(self.agent);
         let card = AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref());
-        Ok(A2aService::new(self.id, paths, card, service))
+        Ok(A2aService::new(self.config.id, paths, card, service))
     }
 
     /// The layer that chooses the version, and what the card has to know beyond the versions of this crate.
     fn versions(&self) -> (VersionLayer, Vec<Arc<dyn Dialect>>) {
         let old = V0_3::new()
-            .file_with_keys(self.settings.file_with_keys)
-            .artifact_index(self.settings.artifact_index)
-            .generated_message_ids(self.settings.lenient_messages);
-        let new = V1_0::new().strict_data(self.settings.strict_data);
-        let layer = match self.settings.pinned {
+            .file_with_keys(self.config.settings.file_with_keys)
+            .artifact_index(self.config.settings.artifact_index)
+            .generated_message_ids(self.config.settings.lenient_messages);
+        let new = V1_0::new().strict_data(self.config.settings.strict_data);
+        let layer = match self.config.settings.pinned {
             Some(ProtocolVersion::V1_0) => VersionLayer::only(new),
             Some(_) => VersionLayer::only(old),
-            None => VersionLayer::new().dialect(old).dialect(new).lenient(self.settings.lenient_version),
+            None => VersionLayer::new().dialect(old).dialect(new).lenient(self.config.settings.lenient_version),
         };
-        let layer = self.dialects.iter().fold(layer, |layer, dialect| layer.dialect(Arc::clone(dialect)));
-        (layer, self.dialects.clone())
+        let layer = self.config.dialects.iter().fold(layer, |layer, dialect| layer.dialect(Arc::clone(dialect)));
+        (layer, self.config.dialects.clone())
     }
 
     fn derived_card(&self) -> Result<AgentCard, ConfigError> {
-        let mut card = self.card.clone().streaming(self.streaming).bare(self.settings.bare_card);
-        card = card.extended_agent_card(!matches!(self.extended_card, Extended::Nothing));
-        let own = self.dialects.iter().map(|dialect| dialect.version());
-        for version in self.settings.versions().into_iter().chain(own) {
-            card = card.json_rpc_of(version, &self.url);
+        let mut card = self.config.card.clone().streaming(self.config.streaming).bare(self.config.settings.bare_card);
+        card = card.extended_agent_card(!matches!(self.config.extended_card, Extended::Nothing));
+        let own = self.config.dialects.iter().map(|dialect| dialect.version());
+        for version in self.config.settings.versions().into_iter().chain(own) {
+            card = card.json_rpc_of(version, &self.config.url);
         }
         Ok(card.build()?)
     }

@@ -29,6 +29,13 @@ const DEFAULT_URL: &str = "http://localhost:8000";
 #[must_use]
 pub struct Mount<M, T = MemoryTaskStore, St = NoBlobStore> {
     agent: M,
+    tasks: TaskLayer<T>,
+    blobs: Blobs<St>,
+    config: Config,
+}
+
+/// What does not depend on the types of the agent and the stores.
+struct Config {
     id: String,
     card: AgentCardBuilder,
     given: Option<AgentCard>,
@@ -41,8 +48,6 @@ pub struct Mount<M, T = MemoryTaskStore, St = NoBlobStore> {
     rpc_aliases: Vec<String>,
     settings: Settings,
     dialects: Vec<Arc<dyn Dialect>>,
-    tasks: TaskLayer<T>,
-    blobs: Blobs<St>,
     accepted_output: bool,
     body: BodyLayer,
     heartbeat: Option<Duration>,
@@ -92,14 +97,11 @@ impl<M> Mount<M> {
         M::Error: Into<BoxError>,
         M::Future: Send,
     {
-        let mount = Self::of(id.into(), agent);
-        let card = mount.card.clone().files(true);
-        Self { card, ..mount }
+        Self::of(id.into(), agent).describe(|card| card.files(true))
     }
 
     fn of(id: String, agent: M) -> Self {
-        Self {
-            agent,
+        let config = Config {
             card: AgentCardBuilder::new(&id),
             id,
             given: None,
@@ -112,12 +114,11 @@ impl<M> Mount<M> {
             rpc_aliases: Vec::new(),
             settings: Settings::strict(),
             dialects: Vec::new(),
-            tasks: TaskLayer::new(),
-            blobs: Blobs::Inline,
             accepted_output: true,
             body: BodyLayer::new(),
             heartbeat: Some(SseLayer::DEFAULT_HEARTBEAT),
-        }
+        };
+        Self { agent, tasks: TaskLayer::new(), blobs: Blobs::Inline, config }
     }
 }
 
@@ -126,7 +127,7 @@ impl<M, T, St> Mount<M, T, St> {
     ///
     /// The endpoint is served at the path of the URL, unless a [path](Self::rpc_path) is set.
     pub fn url(mut self, url: impl Into<String>) -> Self {
-        self.url = url.into();
+        self.config.url = url.into();
         self
     }
 
@@ -137,38 +138,38 @@ impl<M, T, St> Mount<M, T, St> {
     /// a blob store its public URL with `/x` and the path at which it is served without. The card is nested too, so
     /// whoever looks for it at its well-known path needs a route of its own.
     pub fn rpc_path(mut self, path: impl Into<String>) -> Self {
-        self.rpc_path = Some(path.into());
+        self.config.rpc_path = Some(path.into());
         self
     }
 
     /// One more path where the endpoint is, for clients that know it from before.
     pub fn rpc_alias(mut self, path: impl Into<String>) -> Self {
-        self.rpc_aliases.push(path.into());
+        self.config.rpc_aliases.push(path.into());
         self
     }
 
     /// Takes the public URL from the headers of a proxy that is trusted. Default: [`PublicUrl::fixed`].
     pub fn public_url(mut self, from: PublicUrl) -> Self {
-        self.public_url = from;
+        self.config.public_url = from;
         self
     }
 
     /// How the mount behaves where servers differ. Default: [`Settings::strict`].
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.settings = settings;
+        self.config.settings = settings;
         self
     }
 
     /// What a send is answered with; a short way to set it in the [settings](Self::settings) as they are now.
     pub fn reply(mut self, mode: ReplyMode) -> Self {
-        self.settings = self.settings.reply(mode);
+        self.config.settings = self.config.settings.reply(mode);
         self
     }
 
     /// Where the card is, and nowhere else; a short way to set it in the [settings](Self::settings) as they are now.
     /// [Mounts](super::Mounts) that stand together need one each.
     pub fn card_path(mut self, path: impl Into<String>) -> Self {
-        self.settings = self.settings.card_path(path).legacy_card_path(None);
+        self.config.settings = self.config.settings.card_path(path).legacy_card_path(None);
         self
     }
 
@@ -196,7 +197,7 @@ impl<M, T, St> Mount<M, T, St> {
     /// Media types that the agent takes. Parts that state another are then refused. Default: text and data, and, where
     /// there is somewhere to put them, any file; then nothing is refused.
     pub fn input_modes<I: Into<String>>(mut self, modes: impl IntoIterator<Item = I>) -> Self {
-        self.takes_stated_modes_only = true;
+        self.config.takes_stated_modes_only = true;
         self.describe(|card| card.input_modes(modes))
     }
 
@@ -209,56 +210,56 @@ impl<M, T, St> Mount<M, T, St> {
     /// Whether an answer fails if it is in none of the media types that its caller takes. Default: true. See
     /// [`AcceptedOutputLayer`](crate::media_type::AcceptedOutputLayer).
     pub fn accepted_output(mut self, held: bool) -> Self {
-        self.accepted_output = held;
+        self.config.accepted_output = held;
         self
     }
 
     /// Anything else that the card says.
     pub fn describe(mut self, describe: impl FnOnce(AgentCardBuilder) -> AgentCardBuilder) -> Self {
-        self.card = describe(self.card);
+        self.config.card = describe(self.config.card);
         self
     }
 
     /// The whole card, interfaces included, instead of one made of what the mount knows. Its capabilities, extensions
     /// and input modes are what the mount then holds callers to.
     pub fn card(mut self, card: AgentCard) -> Self {
-        self.given = Some(card);
+        self.config.given = Some(card);
         self
     }
 
     /// Whether streams are offered. Default: true.
     pub fn streaming(mut self, offered: bool) -> Self {
-        self.streaming = offered;
+        self.config.streaming = offered;
         self
     }
 
     /// A second card, for those who authenticate; who they are is for a layer outside to find out.
     pub fn extended_agent_card(mut self, card: AgentCard) -> Self {
-        self.extended_card = Extended::Card(Box::new(card));
+        self.config.extended_card = Extended::Card(Box::new(card));
         self
     }
 
     /// Declares a second card without having one: callers are told that it is not configured.
     pub fn extended_agent_card_declared(mut self) -> Self {
-        self.extended_card = Extended::Declared;
+        self.config.extended_card = Extended::Declared;
         self
     }
 
     /// Another wire version beside those of the settings, or in the place of one of them.
     pub fn dialect(mut self, dialect: impl Dialect) -> Self {
-        self.dialects.push(Arc::new(dialect));
+        self.config.dialects.push(Arc::new(dialect));
         self
     }
 
     /// Limits on request bodies. Default: [`BodyLayer::new`].
     pub fn body(mut self, body: BodyLayer) -> Self {
-        self.body = body;
+        self.config.body = body;
         self
     }
 
     /// After how much silence a stream says that it is alive; `None` for never. Default: 15 s.
     pub fn heartbeat(mut self, after: Option<Duration>) -> Self {
-        self.heartbeat = after;
+        self.config.heartbeat = after;
         self
     }
 
@@ -278,26 +279,7 @@ impl<M, T, St> Mount<M, T, St> {
 
     /// Keeps tasks in this store. Default: in a [`MemoryTaskStore`] of the mount's own.
     pub fn task_store<U: TaskStore>(self, store: U) -> Mount<M, U, St> {
-        Mount {
-            tasks: self.tasks.store(store),
-            agent: self.agent,
-            id: self.id,
-            card: self.card,
-            given: self.given,
-            takes_stated_modes_only: self.takes_stated_modes_only,
-            streaming: self.streaming,
-            extended_card: self.extended_card,
-            url: self.url,
-            public_url: self.public_url,
-            rpc_path: self.rpc_path,
-            rpc_aliases: self.rpc_aliases,
-            settings: self.settings,
-            dialects: self.dialects,
-            blobs: self.blobs,
-            accepted_output: self.accepted_output,
-            body: self.body,
-            heartbeat: self.heartbeat,
-        }
+        Mount { tasks: self.tasks.store(store), agent: self.agent, blobs: self.blobs, config: self.config }
     }
 
     /// Puts inline files into this store, and serves them below this path of the mount's server if one is given. The
@@ -325,35 +307,17 @@ impl<M, T, St> Mount<M, T, St> {
     /// ```
     pub fn blob_layer<U: BlobStore>(self, layer: BlobLayer<U>, serve_at: Option<&str>) -> Mount<M, T, U> {
         let serve = serve_at.map(|path| (path.to_owned(), layer.store().clone()));
-        Mount {
-            blobs: Blobs::Stored { layer, serve },
-            card: self.card.files(true),
-            agent: self.agent,
-            id: self.id,
-            given: self.given,
-            takes_stated_modes_only: self.takes_stated_modes_only,
-            streaming: self.streaming,
-            extended_card: self.extended_card,
-            url: self.url,
-            public_url: self.public_url,
-            rpc_path: self.rpc_path,
-            rpc_aliases: self.rpc_aliases,
-            settings: self.settings,
-            dialects: self.dialects,
-            tasks: self.tasks,
-            accepted_output: self.accepted_output,
-            body: self.body,
-            heartbeat: self.heartbeat,
-        }
+        let Mount { agent, tasks, config, .. } = self.describe(|card| card.files(true));
+        Mount { agent, tasks, blobs: Blobs::Stored { layer, serve }, config }
     }
 }
 
 impl<M, T, St> fmt::Debug for Mount<M, T, St> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mount")
-            .field("id", &self.id)
-            .field("url", &self.url)
-            .field("settings", &self.settings)
+            .field("id", &self.config.id)
+            .field("url", &self.config.url)
+            .field("settings", &self.config.settings)
             .finish_non_exhaustive()
     }
 }
