@@ -60,9 +60,11 @@ async fn a_shutdown_lets_requests_in_flight_finish() {
     socket.write_all(request("slow").as_bytes()).await.unwrap();
     read_until(&mut socket, "\"result\":1}\n\n").await;
     stop.send(()).unwrap();
+    // An idle connection that is closed shows that the server has heard of it; only then does the answer go on.
+    assert_eq!(read_all(&mut idle).await, "");
+    RELEASE.notify_one();
     let rest = read_all(&mut socket).await;
     assert!(rest.contains("\"result\":2}") && rest.ends_with("\r\n0\r\n\r\n"), "{rest}");
-    assert_eq!(read_all(&mut idle).await, "");
     drop((socket, idle));
     tokio::time::timeout(PATIENCE, server).await.expect("it goes on").unwrap().unwrap();
     assert!(TcpStream::connect(address).await.is_err());

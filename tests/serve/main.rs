@@ -28,6 +28,9 @@ type Items = BoxStream<'static, Result<Frame, Error>>;
 /// Long enough for a loaded machine, and no test waits for it unless it fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What the second half of a slow answer waits for.
+static RELEASE: tokio::sync::Notify = tokio::sync::Notify::const_new();
+
 async fn agent(request: Request<Call>) -> Result<Response<Encoded<Items>>, BoxError> {
     let answer = match request.body().method() {
         "size" => {
@@ -43,7 +46,7 @@ async fn agent(request: Request<Call>) -> Result<Response<Encoded<Items>>, BoxEr
         }
         "slow" => {
             let second = async {
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                RELEASE.notified().await;
                 Ok(Frame::new("2"))
             };
             Encoded::Stream(stream::iter([Ok(Frame::new("1"))]).chain(stream::once(second)).boxed())
