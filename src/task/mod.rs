@@ -1,6 +1,6 @@
 //! The life of tasks: an event log for each, and cursors on it.
 //!
-//! [`Tasks`] is a `Service<http::Request<Operation>>` over an agent, a `Service<http::Request<Message>>`. It carries
+//! [`Tasks`] is a `Service<http::Request<Operation>>` over an agent, a `Service<http::Request<Arc<Message>>>`. It carries
 //! out send, stream, get, list, cancel and subscribe; of webhooks and cards it knows nothing and says so.
 //!
 //! A message begins a **run**: a clone of the agent is driven until it is ready, called, and listened to. What it says
@@ -29,7 +29,7 @@
 //! # Example
 //!
 //! ```
-//! use std::convert::Infallible;
+//! use std::{convert::Infallible, sync::Arc};
 //!
 //! use a2a_layers::{
 //!     agent::Update,
@@ -44,7 +44,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), a2a_layers::error::Error> {
 //! // An agent that asks back, and then does what it was told.
-//! let agent = service_fn(|request: Request<Message>| async move {
+//! let agent = service_fn(|request: Request<Arc<Message>>| async move {
 //!     Ok::<_, Infallible>(match request.body().text().as_str() {
 //!         "pizza" => Update::input_required("Which one?"),
 //!         kind => Update::text(format!("One {kind} is on its way.")),

@@ -48,9 +48,9 @@ pub(super) struct Run<T> {
 }
 
 impl<T: TaskStore> Run<T> {
-    pub(super) async fn drive<S>(mut self, inner: S, request: Request<Message>)
+    pub(super) async fn drive<S>(mut self, inner: S, request: Request<Arc<Message>>)
     where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
@@ -128,7 +128,7 @@ impl<T: TaskStore> Run<T> {
     /// or not.
     async fn create(&mut self, narrator: &mut Narrator) -> Result<Snapshot, StoreError> {
         if let Some(changed) = self.context.take_changed() {
-            self.message = Arc::new(changed);
+            self.message = changed;
         }
         let Shared { store, settings, .. } = &self.shared;
         match &self.before {

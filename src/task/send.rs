@@ -37,7 +37,7 @@ pub(super) struct Sending {
 
 pub(super) async fn send<S, T>(shared: Shared<T>, inner: S, sending: Sending) -> Result<Outcome<EventStream>, Error>
 where
-    S: Service<Request<Message>> + Send + 'static,
+    S: Service<Request<Arc<Message>>> + Send + 'static,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
     S::Future: Send,
@@ -79,7 +79,7 @@ where
         .cancellation(cancellation.clone())
         .build();
     let message = Arc::new(message);
-    let mut agent_request = Request::from_parts(head, Message::clone(&message));
+    let mut agent_request = Request::from_parts(head, Arc::clone(&message));
     agent_request.extensions_mut().insert(context.clone());
 
     let (reporter, mut observer) = progress();

@@ -47,7 +47,7 @@ impl<S, T> Tasks<S, T> {
 
 impl<S, T> Service<Request<Operation>> for Tasks<S, T>
 where
-    S: Service<Request<Message>> + Clone + Send + 'static,
+    S: Service<Request<Arc<Message>>> + Clone + Send + 'static,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
     S::Future: Send,

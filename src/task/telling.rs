@@ -61,7 +61,7 @@ impl<T: TaskStore> Telling<T> {
         mut watch: Pin<&mut Watch>,
         mut batch: Vec<Event>,
     ) where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
@@ -111,7 +111,7 @@ impl<T: TaskStore> Telling<T> {
         batch: &mut Vec<Event>,
         cx: &mut Context<'_>,
     ) where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
@@ -188,7 +188,7 @@ impl<T: TaskStore> Telling<T> {
         batch: &mut Vec<Event>,
     ) -> bool
     where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {

@@ -35,7 +35,7 @@ impl<M, T, St> Mount<M, T, St> {
     /// If the card breaks a rule of the protocol, or a path or URL is none.
     pub fn build<B>(self) -> Result<A2aService<B>, ConfigError>
     where
-        M: Service<Request<Message>> + Clone + Send + Sync + 'static,
+        M: Service<Request<Arc<Message>>> + Clone + Send + Sync + 'static,
         M::Response: IntoReply,
         M::Error: Into<BoxError>,
         M::Future: Send,

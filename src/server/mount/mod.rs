@@ -92,7 +92,7 @@ impl<M> Mount<M> {
     /// [`new`](Mount::new).
     pub fn messages(id: impl Into<String>, agent: M) -> Self
     where
-        M: Service<Request<Message>> + Clone + Send + Sync + 'static,
+        M: Service<Request<Arc<Message>>> + Clone + Send + Sync + 'static,
         M::Response: IntoReply,
         M::Error: Into<BoxError>,
         M::Future: Send,
