@@ -118,6 +118,7 @@
 //! The layer never writes a log while another write of the same run is in flight: what the agent says meanwhile is the
 //! next batch. A run lives in the process that took its message; one that dies with it leaves its task as it last was.
 
+mod answer;
 mod error;
 mod fold;
 mod layer;
