@@ -54,6 +54,7 @@ mod mounts;
 mod serve;
 mod service;
 mod settings;
+mod shared;
 
 pub use self::{
     error::ConfigError,

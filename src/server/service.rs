@@ -12,7 +12,6 @@ use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 use pin_project_lite::pin_project;
-use tower::ServiceExt as _;
 use tower_service::Service;
 
 use crate::{
@@ -57,7 +56,8 @@ where
     B: Send + 'static,
 {
     fn call(&self, request: Request<B>) -> StackFuture {
-        Box::pin(self.clone().oneshot(request))
+        // A mount is ready without being asked.
+        Box::pin(Service::call(&mut self.clone(), request))
     }
 }
 

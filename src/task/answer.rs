@@ -134,7 +134,7 @@ impl<T: TaskStore> Reading<T> {
             }
             None => (0, None),
         };
-        Cursor { store: shared.store, owner, task_id, after, opened_at: after, head, close_on, first_event }
+        Cursor { store: shared.store.clone(), owner, task_id, after, opened_at: after, head, close_on, first_event }
             .into_stream()
     }
 

@@ -13,7 +13,7 @@ use super::{
     next::{Next, poll_next},
     progress::{Begun, Reporter},
     runs::RunSlot,
-    service::Shared,
+    service::{Common, Shared},
     source::{Source, Step},
     telling::Telling,
     watch::Watch,
@@ -130,7 +130,7 @@ impl<T: TaskStore> Run<T> {
         if let Some(changed) = self.context.take_changed() {
             self.message = changed;
         }
-        let Shared { store, settings, .. } = &self.shared;
+        let Common { store, settings, .. } = &*self.shared;
         match &self.before {
             None => {
                 if settings.first_event == FirstEvent::Working {

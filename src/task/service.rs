@@ -2,6 +2,7 @@ use std::{
     fmt,
     future::{Future, poll_fn},
     mem,
+    ops::Deref,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -34,16 +35,33 @@ pub struct Tasks<S, T> {
 }
 
 /// What all requests of a layer have in common.
-#[derive(Clone, Debug)]
-pub(super) struct Shared<T> {
+#[derive(Debug)]
+pub(super) struct Shared<T>(Arc<Common<T>>);
+
+#[derive(Debug)]
+pub(super) struct Common<T> {
     pub(super) store: T,
     pub(super) settings: Arc<Settings>,
     pub(super) runs: Runs,
 }
 
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = Common<T>;
+
+    fn deref(&self) -> &Common<T> {
+        &self.0
+    }
+}
+
 impl<S, T> Tasks<S, T> {
     pub(super) fn new(inner: S, store: T, settings: Arc<Settings>, runs: Runs) -> Self {
-        Self { inner, shared: Shared { store, settings, runs } }
+        Self { inner, shared: Shared(Arc::new(Common { store, settings, runs })) }
     }
 }
 

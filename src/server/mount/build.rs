@@ -5,7 +5,7 @@ use tower::ServiceBuilder;
 use tower_service::Service;
 
 use super::{
-    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer},
+    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer, shared::SharedLayer},
     Blobs, Extended, Mount,
 };
 use crate::{
@@ -112,6 +112,7 @@ impl<M, T, St> Mount<M, T, St> {
             .layer(MaybeServeBlobsLayer::new(serve))
             .layer(sse)
             .layer(self.config.body.gate(json_rpc.endpoint()))
+            .layer(SharedLayer)
             .layer(json_rpc)
             .layer(versions)
             .layer(capability)
