@@ -3,7 +3,7 @@
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use http::Request;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until};
 use tower_service::Service;
 
 use super::{
@@ -32,6 +32,8 @@ pub(super) struct Run<T> {
     pub(super) task_id: Arc<str>,
     pub(super) context_id: Arc<str>,
     pub(super) message: Arc<Message>,
+    /// When the message came.
+    pub(super) began: Instant,
     /// What the layers below say about the message.
     pub(super) context: TaskContext,
     /// The task before this message; `None` if the message begins it.
@@ -55,24 +57,27 @@ impl<T: TaskStore> Run<T> {
         S::Error: Into<BoxError>,
     {
         let mut source = pin!(Source::new(inner, request));
-        let mut watch = pin!(Watch::new(self.cancellation.clone(), &self.shared.settings));
+        let mut watch = pin!(Watch::new(self.cancellation.clone(), &self.shared.settings, self.began));
         let mut called = false;
-        let first_word = poll_fn(|cx| {
+        // Made only for agents that take their time.
+        let mut timer = pin!(None::<Sleep>);
+        let first = poll_fn(|cx| {
             loop {
                 match poll_next(source.as_mut(), watch.as_mut(), cx) {
                     Poll::Ready(Next::Step(Step::Called)) => called = true,
                     Poll::Ready(next) => return Poll::Ready(Some(next)),
                     // The agent has taken the message without refusing it.
                     Poll::Pending if !self.undecided && !self.context.is_held() => return Poll::Ready(None),
-                    Poll::Pending => return Poll::Pending,
+                    Poll::Pending => break,
                 }
             }
+            let Some(deadline) = self.decide_by else { return Poll::Pending };
+            if timer.is_none() {
+                timer.set(Some(sleep_until(deadline)));
+            }
+            timer.as_mut().as_pin_mut().map_or(Poll::Pending, |timer| timer.poll(cx).map(|()| None))
         });
-        let first = match self.decide_by {
-            Some(deadline) => timeout_at(deadline, first_word).await.unwrap_or(None),
-            None => first_word.await,
-        };
-        let first = match first {
+        let first = match first.await {
             Some(Next::Step(Step::Failed(error))) if refuses(&error) || self.context.is_lost() => {
                 self.reporter.begin(Err(error));
                 return;

@@ -94,7 +94,8 @@ where
 {
     let Sending { head, owner, request, streaming } = sending;
     let SendMessage { mut message, configuration, metadata, new_task_id } = request;
-    let deadline = shared.settings.max_wait.and_then(|wait| Instant::now().checked_add(wait));
+    let began = Instant::now();
+    let deadline = shared.settings.max_wait.and_then(|wait| began.checked_add(wait));
     let (task_id, context_id) = match &before {
         Some(before) => (Arc::clone(&before.task.id), Arc::clone(&before.task.context_id)),
         None => fresh_ids(&shared, new_task_id.filter(|id| !id.is_empty()), message.context_id.take()),
@@ -130,6 +131,7 @@ where
         task_id: Arc::clone(&task_id),
         context_id,
         message,
+        began,
         context,
         shows_beginning: streaming && (before.is_some() || history_length.is_some()),
         undecided,

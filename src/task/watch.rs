@@ -55,15 +55,14 @@ impl fmt::Display for Alarm {
 }
 
 impl Watch {
-    pub(super) fn new(cancellation: Cancellation, settings: &Settings) -> Self {
-        let now = Instant::now();
+    pub(super) fn new(cancellation: Cancellation, settings: &Settings, began: Instant) -> Self {
         Self {
             cancellation,
             run_timeout: settings.run_timeout,
             idle_timeout: settings.idle_timeout,
             grace: settings.cancel_grace,
-            began: now,
-            heard: now,
+            began,
+            heard: began,
             has_spoken: false,
             canceled_at: None,
             cancel: None,
