@@ -45,7 +45,7 @@ fn write_line(text: &[u8], out: &mut BytesMut) {
             look_at(index * BLOCK, block);
         }
     }
-    if !rest.iter().all(|byte| !is_suspect(*byte)) {
+    if !is_harmless(rest) {
         look_at(blocks.len() * BLOCK, rest);
     }
     out.put_slice(&text[written..]);
@@ -54,7 +54,7 @@ fn write_line(text: &[u8], out: &mut BytesMut) {
 const BLOCK: usize = 64;
 
 /// Looks at a whole block without a branch, so that the compiler can take many bytes at once.
-fn is_harmless(block: &[u8; BLOCK]) -> bool {
+fn is_harmless(block: &[u8]) -> bool {
     block.iter().fold(0, |found, byte| found | u8::from(is_suspect(*byte))) == 0
 }
 
