@@ -178,6 +178,7 @@ impl MemoryTaskStore {
             catalog.reposition(owner, &state.task, old, new);
             dropped = self.retain(&mut catalog);
         }
+        state.forget_texts();
         let snapshot = state.snapshot();
         record.wake(state);
         tell(&dropped);

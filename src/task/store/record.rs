@@ -30,6 +30,10 @@ pub(super) struct RecordState {
     pub(super) log: Vec<LogEntry>,
     pub(super) key: Key,
     waiters: Waiters,
+    /// How many follow the log, whether they wait or not.
+    followers: usize,
+    /// True if there may be texts of events that were made for followers.
+    has_texts: bool,
     /// True once the store has let go of it.
     gone: bool,
 }
@@ -37,7 +41,9 @@ pub(super) struct RecordState {
 impl Record {
     pub(super) fn new(owner: Owner, task: Arc<Task>, key: Key) -> Self {
         let log = vec![LogEntry::new(1, Event::Task(Arc::clone(&task)))];
-        Self { owner, state: Mutex::new(RecordState { task, log, key, waiters: Waiters::default(), gone: false }) }
+        let waiters = Waiters::default();
+        let state = RecordState { task, log, key, waiters, followers: 0, has_texts: false, gone: false };
+        Self { owner, state: Mutex::new(state) }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, RecordState> {
@@ -71,6 +77,15 @@ impl RecordState {
 
     pub(super) fn snapshot(&self) -> Snapshot {
         Snapshot::new(Arc::clone(&self.task), self.revision())
+    }
+
+    /// Whoever follows a task that is over gets there soon, and nobody may begin to: with the last follower go the texts
+    /// that were kept for all, a third of what the log takes.
+    pub(super) fn forget_texts(&mut self) {
+        if self.has_texts && self.followers == 0 && self.task.status.state.is_terminal() {
+            self.has_texts = false;
+            self.log.iter_mut().for_each(LogEntry::forget_texts);
+        }
     }
 
     /// The entries behind this number.
@@ -135,7 +150,12 @@ pub(super) struct Follow {
 impl Follow {
     pub(super) fn new(record: Result<Arc<Record>, StoreError>, after: u64) -> Self {
         let (waiter, error) = match record {
-            Ok(record) => (Some(Waiter::new(record)), None),
+            Ok(record) => {
+                let mut state = record.lock();
+                (state.followers, state.has_texts) = (state.followers + 1, true);
+                drop(state);
+                (Some(Waiter::new(record)), None)
+            }
             Err(error) => (None, Some(error)),
         };
         Self { waiter, error, after, entries: VecDeque::new() }
@@ -153,8 +173,23 @@ impl Follow {
             }
             Err(error) => error,
         };
-        self.waiter = None;
+        self.leave();
         Poll::Ready(Some(Err(error)))
+    }
+
+    fn leave(&mut self) {
+        self.entries.clear();
+        if let Some(waiter) = self.waiter.take() {
+            let mut state = waiter.record.lock();
+            state.followers -= 1;
+            state.forget_texts();
+        }
+    }
+}
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 
