@@ -7,12 +7,7 @@ use crate::encoded::Frame;
 /// Writes one event: its number, and its document on one line.
 pub(super) fn write(frame: &Frame, with_id: bool, out: &mut BytesMut) {
     out.reserve(frame.len() + 40);
-    if let (true, Some(id)) = (with_id, frame.id()) {
-        out.put_slice(b"id: ");
-        write_number(id, out);
-        out.put_slice(b"\n");
-    }
-    out.extend_from_slice(b"data: ");
+    write_head(frame.id().filter(|_| with_id), out);
     for piece in frame.pieces() {
         write_line(piece, out);
     }
@@ -45,7 +40,7 @@ fn write_line(text: &[u8], out: &mut BytesMut) {
             look_at(index * BLOCK, block);
         }
     }
-    if !rest.iter().all(|byte| !is_suspect(*byte)) {
+    if !is_harmless(rest) {
         look_at(blocks.len() * BLOCK, rest);
     }
     out.put_slice(&text[written..]);
@@ -54,7 +49,7 @@ fn write_line(text: &[u8], out: &mut BytesMut) {
 const BLOCK: usize = 64;
 
 /// Looks at a whole block without a branch, so that the compiler can take many bytes at once.
-fn is_harmless(block: &[u8; BLOCK]) -> bool {
+fn is_harmless(block: &[u8]) -> bool {
     block.iter().fold(0, |found, byte| found | u8::from(is_suspect(*byte))) == 0
 }
 
@@ -62,20 +57,24 @@ fn is_suspect(byte: u8) -> bool {
     (byte == b'\n') | (byte == b'\r') | (byte == 0xC2) | (byte == 0xE2)
 }
 
-/// A number in decimal, without the machinery that formats anything.
-fn write_number(number: u64, out: &mut BytesMut) {
-    let mut digits = [0; 20];
-    let mut first = digits.len();
-    let mut rest = number;
+/// What stands before the document, put together from its end: so the number, in decimal, needs none of the machinery that
+/// formats anything, and all of it is a single copy.
+fn write_head(id: Option<u64>, out: &mut BytesMut) {
+    const DATA: &[u8] = b"data: ";
+    let Some(mut rest) = id else { return out.put_slice(DATA) };
+    let mut head = *b"id: 18446744073709551615\ndata: ";
+    let mut first = head.len() - DATA.len() - 1;
     loop {
         first -= 1;
-        digits[first] = b'0' + (rest % 10) as u8;
+        head[first] = b'0' + (rest % 10) as u8;
         rest /= 10;
         if rest == 0 {
             break;
         }
     }
-    out.put_slice(&digits[first..]);
+    first -= 4;
+    head[first..first + 4].copy_from_slice(b"id: ");
+    out.put_slice(&head[first..]);
 }
 
 #[cfg(test)]
@@ -119,8 +118,8 @@ mod tests {
     fn numbers_are_decimal() {
         for number in [0, 1, 9, 10, 1_234_567_890, u64::MAX] {
             let mut out = BytesMut::new();
-            write_number(number, &mut out);
-            assert_eq!(out, number.to_string());
+            write_head(Some(number), &mut out);
+            assert_eq!(out, format!("id: {number}\ndata: "));
         }
     }
 

@@ -56,6 +56,13 @@ impl LogEntry {
         }
         encode()
     }
+
+    /// Lets go of the texts, unless somebody else has the entry just now.
+    pub(super) fn forget_texts(&mut self) {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.texts = [const { OnceLock::new() }; KEPT_TEXTS];
+        }
+    }
 }
 
 impl fmt::Debug for LogEntry {

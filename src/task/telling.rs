@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::Either;
 use http::Request;
 use tower_service::Service;
 
@@ -199,7 +200,12 @@ impl<T: TaskStore> Telling<T> {
             self.slot = None;
         }
         let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
-        let mut write = pin!(store.append(&owner, &task_id, self.revision, std::mem::take(batch)));
+        let revision = self.revision;
+        // A single event leaves the list, and its room, to those that come next.
+        let mut write = pin!(match if batch.len() == 1 { batch.pop() } else { None } {
+            Some(event) => Either::Left(store.append_one(&owner, &task_id, revision, event)),
+            None => Either::Right(store.append(&owner, &task_id, revision, std::mem::take(batch))),
+        });
         // What is gathered meanwhile counts from here on, so the limit on events is a batch or two late at worst.
         let mut waited = false;
         let result = poll_fn(|cx| match write.as_mut().poll(cx) {

@@ -77,8 +77,9 @@ impl Watch {
 
     pub(super) fn poll_alarm(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
         let this = self.as_mut().project();
+        let mut now = None;
         if std::mem::take(this.has_spoken) {
-            *this.heard = Instant::now();
+            *this.heard = *now.insert(Instant::now());
         }
         if this.canceled_at.is_none() {
             let cancel = this.cancel.get_or_insert_with(|| Box::pin(this.cancellation.canceled_owned()));
@@ -98,7 +99,8 @@ impl Watch {
             let Some((deadline, alarm)) = deadlines.into_iter().flatten().min_by_key(|(deadline, _)| *deadline) else {
                 return Poll::Pending;
             };
-            if deadline <= Instant::now() {
+            // The clock is read once for a silence, and again only when the timer has fired.
+            if deadline <= now.take().unwrap_or_else(Instant::now) {
                 return Poll::Ready(alarm);
             }
             let mut sleep = this.sleep;

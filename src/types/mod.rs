@@ -9,6 +9,7 @@
 mod artifact;
 mod card;
 mod event;
+mod history;
 mod inline;
 mod json;
 mod message;
@@ -25,6 +26,7 @@ pub use self::{
         AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface, AgentProvider, AgentSkill,
     },
     event::{Event, TaskArtifactUpdateEvent, TaskStatusUpdateEvent},
+    history::{History, HistoryIter, Messages},
     inline::InlineBytes,
     json::{Json, JsonError, JsonObject},
     message::{Message, Role},

@@ -44,10 +44,14 @@ fn escape_separators(out: &mut Vec<u8>, rest: &[u8]) {
 /// The place of the next byte that may begin a line break.
 fn suspect(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
-    // Within a chunk there is no branch, so that the compiler makes vector instructions of it.
-    let chunk = |chunk: &[u8; CHUNK]| chunk.iter().fold(0, |found, byte| found | u8::from(is_suspect(*byte))) == 0;
-    let clean = CHUNK * rest.as_chunks().0.iter().take_while(|bytes| chunk(bytes)).count();
-    rest[clean..].iter().position(|byte| is_suspect(*byte)).map(|found| at + clean + found)
+    let clean = CHUNK * rest.as_chunks::<CHUNK>().0.iter().take_while(|chunk| is_clean(*chunk)).count();
+    let rest = &rest[clean..];
+    if is_clean(rest) { None } else { rest.iter().position(|byte| is_suspect(*byte)).map(|found| at + clean + found) }
+}
+
+/// Looks at all of it without a branch, so that the compiler makes vector instructions of it.
+fn is_clean(text: &[u8]) -> bool {
+    text.iter().fold(0, |found, byte| found | u8::from(is_suspect(*byte))) == 0
 }
 
 fn is_suspect(byte: u8) -> bool {

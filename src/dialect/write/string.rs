@@ -20,9 +20,15 @@ pub(in crate::dialect) fn string(out: &mut Vec<u8>, text: &str) {
 
 /// The place of the first byte that cannot stand in a string as it is.
 fn special(text: &[u8]) -> Option<usize> {
-    let is_plain = |chunk: &&[u8; CHUNK]| chunk.iter().fold(0, |found, byte| found | u8::from(is_special(*byte))) == 0;
-    let plain = CHUNK * text.as_chunks().0.iter().take_while(is_plain).count();
-    text[plain..].iter().position(|byte| is_special(*byte)).map(|at| plain + at)
+    let plain = CHUNK * text.as_chunks::<CHUNK>().0.iter().take_while(|chunk| is_plain(*chunk)).count();
+    let rest = &text[plain..];
+    // Names and ids are shorter than a chunk or a little longer, so what is left is worth the same care.
+    if is_plain(rest) { None } else { rest.iter().position(|byte| is_special(*byte)).map(|at| plain + at) }
+}
+
+/// Looks at all of it without a branch, so that the compiler can take many bytes at once.
+fn is_plain(text: &[u8]) -> bool {
+    text.iter().fold(0, |found, byte| found | u8::from(is_special(*byte))) == 0
 }
 
 fn is_special(byte: u8) -> bool {
