@@ -104,6 +104,31 @@ impl<T: TaskStore> Telling<T> {
         }
     }
 
+    /// Takes the agent's first step, if there was one, and all that it has to say with it.
+    pub(super) async fn begins<S>(
+        &mut self,
+        called: bool,
+        first: Option<Next>,
+        mut source: Pin<&mut Source<S, S::Future>>,
+        mut watch: Pin<&mut Watch>,
+        batch: &mut Vec<Event>,
+    ) where
+        S: Service<Request<Arc<Message>>>,
+        S::Response: IntoReply,
+        S::Error: Into<BoxError>,
+    {
+        if called {
+            self.narrator.works(batch);
+        }
+        let Some(first) = first else { return };
+        self.hear(first, watch.as_mut(), batch);
+        poll_fn(|cx| {
+            self.gather(source.as_mut(), watch.as_mut(), batch, cx);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
     /// Takes all that the agent has to say just now.
     fn gather<S>(
         &mut self,
@@ -222,12 +247,7 @@ impl<T: TaskStore> Telling<T> {
         .await;
         match result {
             Ok(snapshot) => {
-                self.revision = snapshot.revision;
-                self.interrupted = snapshot.task.status.state.is_interrupted();
-                if snapshot.task.status.state.kind() != StateKind::Active {
-                    let failure = if ends { self.failure.take() } else { None };
-                    self.settle(snapshot, failure);
-                }
+                self.written(snapshot, ends);
                 true
             }
             // A cancel was faster, or the task is gone: there is nobody to tell anything.
@@ -243,6 +263,16 @@ impl<T: TaskStore> Telling<T> {
                 self.last_words(error).await;
                 false
             }
+        }
+    }
+
+    /// The log is as long as this, with the last words in it if the run has ended.
+    pub(super) fn written(&mut self, snapshot: Snapshot, ends: bool) {
+        self.revision = snapshot.revision;
+        self.interrupted = snapshot.task.status.state.is_interrupted();
+        if snapshot.task.status.state.kind() != StateKind::Active {
+            let failure = if ends { self.failure.take() } else { None };
+            self.settle(snapshot, failure);
         }
     }
 

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     owner::Owner,
     task::{LogEntry, fold},
-    types::{Event, Task, Timestamp},
+    types::{Event, StateKind, Task, Timestamp},
 };
 
 /// Keeps tasks in memory: for development, tests, and servers that need no history across restarts.
@@ -210,14 +210,30 @@ fn status_time(task: &Task) -> Timestamp {
 
 impl TaskStore for MemoryTaskStore {
     async fn create(&self, owner: &Owner, task: Arc<Task>) -> Result<Snapshot, StoreError> {
+        self.create_with(owner, task, &mut Vec::new()).await
+    }
+
+    async fn create_with(
+        &self,
+        owner: &Owner,
+        task: Arc<Task>,
+        events: &mut Vec<Event>,
+    ) -> Result<Snapshot, StoreError> {
+        let mut log = Vec::with_capacity(events.len() + 1);
+        log.push(LogEntry::new(1, Event::Task(Arc::clone(&task))));
+        let mut task = task;
+        for (event, number) in std::mem::take(events).into_iter().zip(2..) {
+            fold(Arc::make_mut(&mut task), &event).map_err(|_| StoreError::Terminal)?;
+            log.push(LogEntry::new(number, event));
+        }
+        let snapshot = Snapshot::new(Arc::clone(&task), log.len() as u64);
         let mut catalog = self.catalog_mut();
         let key = catalog.next_key(status_time(&task));
-        let snapshot = Snapshot::new(Arc::clone(&task), 1);
-        let record = Arc::new(Record::new(owner.clone(), Arc::clone(&task), key));
+        let record = Arc::new(Record::new(owner.clone(), Arc::clone(&task), log, key));
         if !catalog.insert(owner, &task, key, record) {
             return Err(StoreError::Conflict);
         }
-        if task.status.state.is_terminal() {
+        if task.status.state.kind() != StateKind::Active {
             let dropped = self.retain(&mut catalog);
             drop(catalog);
             tell(&dropped);

@@ -39,6 +39,22 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     /// [`StoreError::Conflict`] if there is a task of this id, whoever owns it.
     fn create(&self, owner: &Owner, task: Arc<Task>) -> impl Future<Output = Result<Snapshot, StoreError>> + Send;
 
+    /// Makes a task whose log goes on with these events, as nearly all do whose agent answers at once. It is for stores that
+    /// can do both as one: they take the events out of the list and write all or nothing. What is left in the list is
+    /// appended afterwards; as this comes, it is a [`create`](Self::create) that leaves all.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create), and [`StoreError::Terminal`] if an event follows the end.
+    fn create_with(
+        &self,
+        owner: &Owner,
+        task: Arc<Task>,
+        events: &mut Vec<Event>,
+    ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send {
+        let _ = events;
+        self.create(owner, task)
+    }
+
     /// Appends events to a task's log if its revision is the expected one.
     ///
     /// # Errors

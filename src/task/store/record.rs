@@ -11,11 +11,7 @@ use std::{
 use futures_core::Stream;
 
 use super::{READ_AT_ONCE, Snapshot, StoreError, index::Key, waiters::Waiters};
-use crate::{
-    owner::Owner,
-    task::LogEntry,
-    types::{Event, Task},
-};
+use crate::{owner::Owner, task::LogEntry, types::Task};
 
 /// One task and its log.
 #[derive(Debug)]
@@ -39,8 +35,7 @@ pub(super) struct RecordState {
 }
 
 impl Record {
-    pub(super) fn new(owner: Owner, task: Arc<Task>, key: Key) -> Self {
-        let log = vec![LogEntry::new(1, Event::Task(Arc::clone(&task)))];
+    pub(super) fn new(owner: Owner, task: Arc<Task>, log: Vec<LogEntry>, key: Key) -> Self {
         let waiters = Waiters::default();
         let state = RecordState { task, log, key, waiters, followers: 0, has_texts: false, gone: false };
         Self { owner, state: Mutex::new(state) }
