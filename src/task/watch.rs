@@ -88,7 +88,7 @@ impl Watch {
             *this.heard = *now.insert(Instant::now());
         }
         // Whether there is a cancel is known without asking its future, which is needed to be woken by it.
-        if this.canceled_at.is_none() && !(this.cancel_wakes.whoever_asks(cx) && !this.cancellation.is_canceled()) {
+        if this.canceled_at.is_none() && (this.cancellation.is_canceled() || !this.cancel_wakes.whoever_asks(cx)) {
             let cancel = this.cancel.get_or_insert_with(|| Box::pin(this.cancellation.canceled_owned()));
             if cancel.as_mut().poll(cx).is_ready() {
                 *this.canceled_at = Some(Instant::now());
