@@ -8,6 +8,8 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use bytes::Bytes;
 
+use crate::scan;
+
 /// One JSON document, or a stream of them.
 #[non_exhaustive]
 pub enum Encoded<S> {
@@ -90,16 +92,10 @@ impl Text {
     }
 }
 
-/// How much is looked at at once.
-const BLOCK: usize = 64;
-
 /// True if there is nothing in a text of which some reader may think that a line ends there, nor anything that begins
 /// like it.
 pub(crate) fn is_on_one_line(text: &[u8]) -> bool {
-    let (blocks, rest) = text.as_chunks::<BLOCK>();
-    // Within a block there is no branch, so that the compiler makes vector instructions of it.
-    let is_clean = |block: &[u8]| block.iter().fold(0, |found, byte| found | u8::from(may_end_line(*byte))) == 0;
-    blocks.iter().all(|block| is_clean(block)) && is_clean(rest)
+    scan::none(text, may_end_line)
 }
 
 /// True of line ends, and of the first bytes of U+0085, U+2028 and U+2029, which some readers take for such.

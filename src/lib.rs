@@ -106,6 +106,7 @@ pub mod docs;
 
 // Sugar, to spell it out.
 mod builder;
+mod scan;
 mod timer;
 pub use builder::ServiceBuilderExt;
 
