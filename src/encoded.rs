@@ -8,6 +8,8 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use bytes::Bytes;
 
+use crate::scan;
+
 /// One JSON document, or a stream of them.
 #[non_exhaustive]
 pub enum Encoded<S> {
@@ -58,7 +60,11 @@ pub struct Text(Form);
 #[derive(Clone, Debug)]
 enum Form {
     Bytes(Bytes),
-    Shared(Arc<[u8]>),
+    /// Whether it is on one line is found out once, for all who will write it.
+    Shared {
+        text: Arc<[u8]>,
+        on_one_line: bool,
+    },
 }
 
 impl Deref for Text {
@@ -67,7 +73,7 @@ impl Deref for Text {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Form::Bytes(bytes) => bytes,
-            Form::Shared(shared) => shared,
+            Form::Shared { text, .. } => text,
         }
     }
 }
@@ -82,8 +88,19 @@ impl Text {
     /// A copy that many readers will share.
     #[must_use]
     pub fn shared(text: &[u8]) -> Self {
-        Self(Form::Shared(text.into()))
+        Self(Form::Shared { text: text.into(), on_one_line: is_on_one_line(text) })
     }
+}
+
+/// True if there is nothing in a text of which some reader may think that a line ends there, nor anything that begins
+/// like it.
+pub(crate) fn is_on_one_line(text: &[u8]) -> bool {
+    scan::none(text, may_end_line)
+}
+
+/// True of line ends, and of the first bytes of U+0085, U+2028 and U+2029, which some readers take for such.
+pub(crate) fn may_end_line(byte: u8) -> bool {
+    (byte == b'\n') | (byte == b'\r') | (byte == 0xC2) | (byte == 0xE2)
 }
 
 impl Frame {
@@ -121,6 +138,11 @@ impl Frame {
     #[must_use]
     pub fn pieces(&self) -> [&[u8]; 3] {
         [&self.head, &self.data, &self.tail]
+    }
+
+    /// True if the document between the envelope's pieces is known to be on one line.
+    pub(crate) fn is_on_one_line(&self) -> bool {
+        matches!(self.data.0, Form::Shared { on_one_line: true, .. })
     }
 
     /// How many bytes the text has.

@@ -106,6 +106,8 @@ pub mod docs;
 
 // Sugar, to spell it out.
 mod builder;
+mod scan;
+mod timer;
 pub use builder::ServiceBuilderExt;
 
 #[cfg(doctest)]

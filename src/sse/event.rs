@@ -2,15 +2,20 @@
 
 use bytes::{BufMut as _, BytesMut};
 
-use crate::encoded::Frame;
+use crate::encoded::{Frame, is_on_one_line};
 
 /// Writes one event: its number, and its document on one line.
 pub(super) fn write(frame: &Frame, with_id: bool, out: &mut BytesMut) {
     out.reserve(frame.len() + 40);
     write_head(frame.id().filter(|_| with_id), out);
-    for piece in frame.pieces() {
-        write_line(piece, out);
+    let [head, document, tail] = frame.pieces();
+    write_line(head, out);
+    if frame.is_on_one_line() {
+        out.put_slice(document);
+    } else {
+        write_line(document, out);
     }
+    write_line(tail, out);
     out.extend_from_slice(b"\n\n");
 }
 
@@ -20,9 +25,9 @@ pub(super) fn write(frame: &Frame, with_id: bool, out: &mut BytesMut) {
 /// in a string, where an escape says the same.
 fn write_line(text: &[u8], out: &mut BytesMut) {
     let mut written = 0;
-    let (blocks, rest) = text.as_chunks::<BLOCK>();
-    let mut look_at = |start: usize, block: &[u8]| {
-        for at in start..start + block.len() {
+    // Text that looks harmless is looked at a long piece at a time.
+    for (index, block) in text.chunks(BLOCK).enumerate().filter(|(_, block)| !is_on_one_line(block)) {
+        for at in index * BLOCK..index * BLOCK + block.len() {
             let (length, instead): (_, &[u8]) = match &text[at..] {
                 [b'\n' | b'\r', ..] => (1, b" "),
                 [0xC2, 0x85, ..] => (2, br"\u0085"),
@@ -34,28 +39,12 @@ fn write_line(text: &[u8], out: &mut BytesMut) {
             out.put_slice(instead);
             written = at + length;
         }
-    };
-    for (index, block) in blocks.iter().enumerate() {
-        if !is_harmless(block) {
-            look_at(index * BLOCK, block);
-        }
-    }
-    if !is_harmless(rest) {
-        look_at(blocks.len() * BLOCK, rest);
     }
     out.put_slice(&text[written..]);
 }
 
+/// How much is looked at closely where something may be a line end.
 const BLOCK: usize = 64;
-
-/// Looks at a whole block without a branch, so that the compiler can take many bytes at once.
-fn is_harmless(block: &[u8]) -> bool {
-    block.iter().fold(0, |found, byte| found | u8::from(is_suspect(*byte))) == 0
-}
-
-fn is_suspect(byte: u8) -> bool {
-    (byte == b'\n') | (byte == b'\r') | (byte == 0xC2) | (byte == 0xE2)
-}
 
 /// What stands before the document, put together from its end: so the number, in decimal, needs none of the machinery that
 /// formats anything, and all of it is a single copy.

@@ -109,6 +109,9 @@
 //!   is taken whoever has it.
 //! - What was acknowledged is seen by every later call, on every replica, and [`grown`](TaskStore::grown) wakes all who
 //!   wait; waking too often costs a read, waking too late loses nothing but time, not waking at all hangs a stream.
+//! - Readers [`follow`](TaskStore::follow) a log, and a single event goes through
+//!   [`append_one`](TaskStore::append_one): both are made of the calls above unless a store knows a shorter way. A store
+//!   that wraps another, to count or to delay, leaves them as they are, or wraps them too.
 //! - A future that is dropped leaves no waiter behind; a write that was dropped is done or not done, never half done.
 //! - [`list`](TaskStore::list) pages by a key that stays good when tasks come and go: the moment of the status, then
 //!   the order of making, latest first. Tokens that it did not give are [`StoreError::BadToken`].

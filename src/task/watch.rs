@@ -3,15 +3,18 @@
 use std::{
     fmt,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
 use super::settings::Settings;
-use crate::agent::Cancellation;
+use crate::{
+    agent::Cancellation,
+    timer::{Timer, Wakes},
+};
 
 pin_project! {
     /// Watches a run. It is asked only while the agent is silent, so an agent that answers at once costs no timer.
@@ -25,8 +28,9 @@ pin_project! {
         has_spoken: bool,
         canceled_at: Option<Instant>,
         cancel: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+        cancel_wakes: Wakes,
         #[pin]
-        sleep: Option<Sleep>,
+        timer: Timer,
     }
 }
 
@@ -66,7 +70,8 @@ impl Watch {
             has_spoken: false,
             canceled_at: None,
             cancel: None,
-            sleep: None,
+            cancel_wakes: Wakes::default(),
+            timer: Timer::default(),
         }
     }
 
@@ -81,7 +86,8 @@ impl Watch {
         if std::mem::take(this.has_spoken) {
             *this.heard = *now.insert(Instant::now());
         }
-        if this.canceled_at.is_none() {
+        // Whether there is a cancel is known without asking its future, which is needed to be woken by it.
+        if this.canceled_at.is_none() && (this.cancellation.is_canceled() || !this.cancel_wakes.whoever_asks(cx)) {
             let cancel = this.cancel.get_or_insert_with(|| Box::pin(this.cancellation.canceled_owned()));
             if cancel.as_mut().poll(cx).is_ready() {
                 *this.canceled_at = Some(Instant::now());
@@ -103,19 +109,7 @@ impl Watch {
             if deadline <= now.take().unwrap_or_else(Instant::now) {
                 return Poll::Ready(alarm);
             }
-            let mut sleep = this.sleep;
-            match sleep.as_mut().as_pin_mut() {
-                // A timer that is due earlier than needed is left alone and looked at again when it fires.
-                Some(mut armed) => {
-                    if armed.deadline() > deadline || armed.is_elapsed() {
-                        armed.as_mut().reset(deadline);
-                    }
-                    if armed.poll(cx).is_pending() {
-                        return Poll::Pending;
-                    }
-                }
-                None => sleep.set(Some(tokio::time::sleep_until(deadline))),
-            }
+            ready!(this.timer.poll_until(deadline, cx));
         }
     }
 }

@@ -6,6 +6,9 @@ use super::Message;
 /// that a long history is a short list of them.
 const SHARED: usize = 32;
 
+/// Messages that are shared as one.
+type Piece = Arc<[Arc<Message>]>;
+
 /// What was said in a [`Task`](super::Task), oldest first.
 ///
 /// A message is added at the end, and none is ever changed or taken out. So all but the last few are shared between
@@ -14,7 +17,7 @@ const SHARED: usize = 32;
 #[derive(Clone, Default)]
 pub struct History {
     /// Full pieces, each of the same size; `None` as long as there is none.
-    shared: Option<Arc<Vec<Arc<[Arc<Message>]>>>>,
+    shared: Option<Arc<Vec<Piece>>>,
     /// Fewer than a piece.
     last: Vec<Arc<Message>>,
 }
@@ -79,7 +82,7 @@ impl History {
         Messages { history: self, skipped: self.len().saturating_sub(count) }
     }
 
-    fn pieces(&self) -> &[Arc<[Arc<Message>]>] {
+    fn pieces(&self) -> &[Piece] {
         self.shared.as_ref().map_or(&[], |pieces| pieces)
     }
 }

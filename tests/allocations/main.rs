@@ -16,11 +16,14 @@ use std::{
 };
 
 use a2a_layers::{
+    agent::Reply,
     call::{Binding, Call},
     encoded::{Encoded, Frame},
     error::Error,
     json_rpc::JsonRpcLayer,
     operation::{Answer, Operation, Outcome, StreamEvent, TaskView},
+    part::Input,
+    server::{A2aService, Mount},
     sse::SseLayer,
     task::LogEntry,
     types::{Artifact, Event, Message, Part, Task, TaskArtifactUpdateEvent, TaskState},
@@ -33,6 +36,7 @@ use futures_util::{
 };
 use http::{Request, Response, header};
 use http_body::Body;
+use http_body_util::{BodyExt as _, Full};
 use tower::{Layer, Service, service_fn};
 
 #[global_allocator]
@@ -202,4 +206,46 @@ fn sse_asks_for_its_head_and_for_a_buffer_now_and_then() {
     let (few, many) = (events(10), events(1_000));
     assert!(few <= 10, "{few} calls for 10 events");
     assert!(many <= few + 10, "{many} calls for 1,000 events, {few} for 10");
+}
+
+/// The whole stack, without sockets: an agent that says so many words, one after the other.
+fn streamed(chunks: usize, yields: bool) -> u64 {
+    let agent = move |_: Request<Input>| {
+        let words = stream::iter(std::iter::repeat_n("a few words ", chunks)).then(move |words| async move {
+            if yields {
+                tokio::task::yield_now().await;
+            }
+            Ok::<_, Infallible>(words)
+        });
+        ready(Ok::<_, Infallible>(Reply::stream(words)))
+    };
+    let message = r#"{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}"#;
+    let body =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{{"message":{message}}}}}"#);
+    // All of it is made where it is not counted, here and by the tests beside this one.
+    let request = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let service: A2aService<Full<Bytes>> = Mount::new("test", service_fn(agent)).build().unwrap();
+        let request = Request::post("/").header(header::CONTENT_TYPE, "application/json").header("a2a-version", "1.0");
+        (runtime, service, request.body(Full::from(body.clone())).unwrap())
+    };
+    calls(request, |(runtime, mut service, request)| {
+        runtime.block_on(async {
+            let mut body = pin!(service.call(request).await.unwrap().into_body());
+            while let Some(frame) = body.frame().await {
+                assert!(frame.is_ok());
+            }
+        });
+        (runtime, service)
+    })
+}
+
+#[test]
+fn a_chunk_asks_for_its_text_its_part_its_entry_and_what_is_written_of_it() {
+    for yields in [false, true] {
+        let (few, many) = (streamed(100, yields), streamed(1_100, yields));
+        let each = (many - few) as f64 / 1_000.0;
+        assert!(each <= 4.1, "{each} calls a chunk, yielding: {yields}");
+        assert!(few <= 500, "{few} calls for 100 chunks, yielding: {yields}");
+    }
 }

@@ -4,6 +4,7 @@
 mod cancel;
 mod failure;
 mod files;
+mod follow;
 mod follow_up;
 mod limits;
 mod list;
