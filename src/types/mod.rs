@@ -20,6 +20,7 @@ mod state;
 mod task;
 mod timestamp;
 
+pub(crate) use self::message::fresh_id;
 pub use self::{
     artifact::Artifact,
     card::{

@@ -7,7 +7,7 @@ use super::names;
 use crate::{
     dialect::read::{At, List, Struct, Text, object},
     error::Error,
-    types::{Json, JsonObject, Message, Part, PartContent, Role},
+    types::{Json, JsonObject, Message, Part, PartContent, Role, fresh_id},
 };
 
 /// In a part's metadata, says that its data stands in the member `value` because it is no object.
@@ -65,7 +65,7 @@ impl WireMessage<'_> {
             return Err(at.field("kind").invalid("must be message"));
         }
         let message_id = match self.message_id.filter(|id| !leniency.without_id || !id.is_empty()) {
-            None if leniency.without_id => uuid::Uuid::new_v4().to_string(),
+            None if leniency.without_id => fresh_id(),
             id => at.field("messageId").filled(id)?.into_string(),
         };
         let role_at = at.field("role");
