@@ -79,9 +79,13 @@ pub mod encoded;
 pub mod sse;
 
 // Calls: a method and its parameters.
+mod binding;
 pub mod call;
 pub mod dialect;
 pub mod json_rpc;
+mod percent;
+#[cfg(feature = "rest")]
+pub mod rest;
 pub mod version;
 
 // Operations: what a caller wants.

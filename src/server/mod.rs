@@ -45,6 +45,7 @@
 //! # }
 //! ```
 
+mod bindings;
 mod blobs;
 mod error;
 mod files;
