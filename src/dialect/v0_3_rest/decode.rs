@@ -70,6 +70,10 @@ object! {
     }
 }
 
+object! {
+    struct NoParams<'de> {}
+}
+
 const ID: At<'static> = At::new("id");
 const CONFIG_ID: At<'static> = At::new("configId");
 
@@ -106,7 +110,10 @@ pub(super) fn decode(dialect: &V0_3Rest, call: &Call) -> Result<Operation, Error
         OperationKind::GetPushConfig => OperationRequest::GetPushConfig(push_of(call, true)?),
         OperationKind::ListPushConfigs => OperationRequest::ListPushConfigs(push_of(call, false)?),
         OperationKind::DeletePushConfig => OperationRequest::DeletePushConfig(push_of(call, true)?),
-        OperationKind::GetExtendedAgentCard => OperationRequest::GetExtendedAgentCard,
+        OperationKind::GetExtendedAgentCard => {
+            read_rest::<NoParams<'_>>(call)?;
+            OperationRequest::GetExtendedAgentCard
+        }
     };
     Ok(Operation::new(ProtocolVersion::V0_3, call.binding(), request).with_tenant(path.tenant.clone()))
 }

@@ -125,7 +125,9 @@ impl<M, T, St> Mount<M, T, St> {
         let mut paths = vec![rpc_path, card_path.clone()];
         paths.extend(self.config.rpc_aliases);
         #[cfg(feature = "rest")]
-        paths.extend(rest_base);
+        if let Some(base) = rest_base.filter(|base| !paths.contains(base)) {
+            paths.push(base);
+        }
         paths.extend(legacy_card_path.clone());
         paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
         let service = ServiceBuilder::new()
