@@ -18,11 +18,10 @@ pub(crate) fn is_plain(headers: &HeaderMap) -> bool {
     headers.get_all(header::CONTENT_ENCODING).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// The answer to a body that is compressed, in the form that a binding gives its errors.
-pub(crate) fn refuse_encoding(respond: impl FnOnce(&Error) -> Response<Bytes>) -> Response<Bytes> {
+/// The answer to a body that is compressed, as a binding makes one of a status and an error.
+pub(crate) fn refuse_encoding(respond: impl FnOnce(StatusCode, &Error) -> Response<Bytes>) -> Response<Bytes> {
     let error = Error::new(ErrorKind::ContentTypeNotSupported).with_detail("send it without Content-Encoding");
-    let mut response = respond(&error);
-    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    let mut response = respond(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
     response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     response
 }

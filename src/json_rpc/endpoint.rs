@@ -65,7 +65,7 @@ impl Gate for Endpoint {
             return Some(error_response(NO_ID, &error));
         }
         if !is_plain(&head.headers) {
-            return Some(refuse_encoding(|error| document_response(StatusCode::OK, error_document(NO_ID, error))));
+            return Some(refuse_encoding(|status, error| document_response(status, error_document(NO_ID, error))));
         }
         None
     }

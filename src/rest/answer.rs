@@ -49,8 +49,13 @@ fn document(form: Form, error: &Error, status: StatusCode, name: &str) -> Bytes 
 
 /// The answer that carries an error, with the status of its kind.
 pub(super) fn error_response(form: Form, error: &Error) -> Response<Bytes> {
-    let mut response =
-        binding::document_response(error.kind().http_status(), form.media_type, error_document(form, error));
+    respond(form, error, error.kind().http_status())
+}
+
+/// The answer that carries an error, with a status that HTTP has for it.
+pub(super) fn respond(form: Form, error: &Error, status: StatusCode) -> Response<Bytes> {
+    let name = if status == StatusCode::METHOD_NOT_ALLOWED { "UNIMPLEMENTED" } else { error.kind().status_name() };
+    let mut response = binding::document_response(status, form.media_type, document(form, error, status, name));
     if let Some(after) = retry_after(error) {
         response.headers_mut().insert(header::RETRY_AFTER, after);
     }
@@ -61,11 +66,8 @@ pub(super) fn error_response(form: Form, error: &Error) -> Response<Bytes> {
 /// The answer to a verb that the path has no use for.
 pub(super) fn refuse_verb(form: Form, resource: Resource) -> Response<Bytes> {
     let error = Error::new(ErrorKind::MethodNotFound).with_detail(format!("here are only {}", resource.allow()));
-    let status = StatusCode::METHOD_NOT_ALLOWED;
-    let mut response =
-        binding::document_response(status, form.media_type, document(form, &error, status, "UNIMPLEMENTED"));
+    let mut response = respond(form, &error, StatusCode::METHOD_NOT_ALLOWED);
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(resource.allow()));
-    response.extensions_mut().insert(error.kind());
     response
 }
 

@@ -108,7 +108,8 @@ pub(super) fn find<'a>(verb: &Method, path: &'a str) -> Result<Route<'a>, Missed
         ["v1", rest @ ..] => resource(rest, true),
         // What has a meaning without a tenant has no tenant: `/tasks/tasks` is a task.
         all @ [first, rest @ ..] => resource(all, false).or_else(|| {
-            let found = resource(rest, false).filter(|_| !first.is_empty())?;
+            // Whoever tidies paths up takes dots for directions, so they are nobody's name.
+            let found = resource(rest, false).filter(|_| !["", ".", ".."].contains(first))?;
             Some(Found { tenant: Some(first), ..found })
         }),
         [] => None,
@@ -270,6 +271,8 @@ mod tests {
             ("GET", "tasks/tasks/t1", "1.0 GetTask tasks t1 -"),
             ("GET", "acme/tasks", "1.0 ListTasks acme - -"),
             ("GET", "/tasks", "404"),
+            ("GET", "./tasks", "404"),
+            ("GET", "../tasks", "404"),
             ("GET", "v1", "404"),
             ("GET", "v1/", "404"),
             ("GET", "", "404"),

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Method, Response, header, request::Parts};
 
 use super::{
-    answer::{Form, error_response, options, refuse_verb},
+    answer::{Form, error_response, options, refuse_verb, respond},
     route::{self, Missed, Route},
 };
 use crate::{
@@ -97,7 +97,7 @@ impl Routes {
             return Err(error_response(self.form(head), &error));
         }
         if !is_plain(&head.headers) {
-            return Err(refuse_encoding(|error| error_response(self.form(head), error)));
+            return Err(refuse_encoding(|status, error| respond(self.form(head), error, status)));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use a2a_layers::{
     error::ErrorKind,
 };
 use http_body_util::Full;
-use tower::{Service, ServiceBuilder};
+use tower::ServiceBuilder;
 use tower_test::mock;
 
 use super::*;

@@ -11,7 +11,7 @@ pub(crate) use self::{
     actor::{Actor, SECRET, Stage},
     connection::{Answer, Connection, Events, INTERNALS, post},
     envelope::{error_code, error_text, state, task},
-    rest::{check_problem, rest},
+    rest::rest,
     server::Server,
     version::Version,
 };

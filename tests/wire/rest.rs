@@ -82,7 +82,7 @@ impl Answer {
         assert!(self.status < 500, "{} is a fault of the server's", self.status);
         assert_eq!(self.header("content-type"), Some(version.media_type()), "{self:?}");
         let document: Value = serde_json::from_slice(&self.body).expect("a document");
-        check_problem(&document, self.status);
+        check(&document, self.status);
         assert_eq!(document["code"].is_i64() && document["message"].is_string(), version == Version::Old, "{document}");
         let detail = &document["error"]["details"][0];
         let field = &detail["fieldViolations"][0]["field"];
@@ -91,7 +91,7 @@ impl Answer {
 }
 
 /// Looks at the form of an error.
-pub(crate) fn check_problem(document: &Value, status: u16) {
+fn check(document: &Value, status: u16) {
     let error = &document["error"];
     assert_eq!(error["code"], status, "{document}");
     assert!(error["status"].is_string() && error["message"].is_string(), "{document}");
