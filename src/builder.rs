@@ -20,8 +20,8 @@ use crate::{
 /// Adds the layers of this crate to a [`ServiceBuilder`], each with its defaults and in the order of the methods below.
 ///
 /// A layer with other settings goes in with [`layer`](ServiceBuilder::layer), and so does one of your own. Tower's
-/// `timeout`, `load_shed` and `concurrency_limit` may stand anywhere below [`json_rpc`](Self::json_rpc), where errors
-/// become answers; below [`task`](Self::task) they hold for the agent alone, so that a busy agent keeps nobody from
+/// `timeout`, `load_shed` and `concurrency_limit` may stand anywhere below [`json_rpc`](Self::json_rpc) or `rest`, where
+/// errors become answers; below [`task`](Self::task) they hold for the agent alone, so that a busy agent keeps nobody from
 /// looking at a task. Sealed: it is there for `ServiceBuilder` alone.
 ///
 /// ```

@@ -22,13 +22,21 @@ pub(super) struct Route<'a> {
 
 /// Why there is no operation.
 #[derive(Debug)]
-pub(super) enum Missed {
+pub(super) enum Refusal {
     /// There is nothing at the path.
     Nothing,
-    /// There is something, but not for this verb; for these there is.
+    /// There is something, but not for this verb.
     Verb(Resource),
-    /// The path cannot be read.
-    Unreadable(Error),
+    /// The body is compressed.
+    Encoded,
+    /// Anything else.
+    Error(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
 }
 
 /// What a path leads to.
@@ -96,11 +104,11 @@ pub(super) fn is_0_3(path: &str) -> bool {
 
 /// Finds the operation of a path below the base path, which does not begin with a slash (spec 1.0 §11.3, spec 0.3
 /// §3.5.6).
-pub(super) fn find<'a>(verb: &Method, path: &'a str) -> Result<Route<'a>, Missed> {
+pub(super) fn find<'a>(verb: &Method, path: &'a str) -> Result<Route<'a>, Refusal> {
     let mut segments = [""; DEEPEST];
     let mut count = 0;
     for segment in path.split('/') {
-        *segments.get_mut(count).ok_or(Missed::Nothing)? = segment;
+        *segments.get_mut(count).ok_or(Refusal::Nothing)? = segment;
         count += 1;
     }
     let is_0_3 = is_0_3(path);
@@ -114,8 +122,8 @@ pub(super) fn find<'a>(verb: &Method, path: &'a str) -> Result<Route<'a>, Missed
         }),
         [] => None,
     };
-    let found = found.ok_or(Missed::Nothing)?;
-    let kind = found.resource.operation(verb).ok_or(Missed::Verb(found.resource))?;
+    let found = found.ok_or(Refusal::Nothing)?;
+    let kind = found.resource.operation(verb).ok_or(Refusal::Verb(found.resource))?;
     Ok(Route {
         kind,
         is_0_3,
@@ -148,10 +156,9 @@ fn resource<'a>(segments: &[&'a str], is_0_3: bool) -> Option<Found<'a>> {
     }
 }
 
-fn decoded<'a>(field: &str, text: Option<&'a str>) -> Result<Option<Cow<'a, str>>, Missed> {
+fn decoded<'a>(field: &str, text: Option<&'a str>) -> Result<Option<Cow<'a, str>>, Refusal> {
     let decode = |text| {
-        percent::decode(text)
-            .ok_or_else(|| Missed::Unreadable(Error::invalid_params(field, "must be UTF-8, percent-encoded")))
+        percent::decode(text).ok_or_else(|| Error::invalid_params(field, "must be UTF-8, percent-encoded").into())
     };
     text.map(decode).transpose()
 }
@@ -183,9 +190,10 @@ mod tests {
                 let version = if route.is_0_3 { "0.3" } else { "1.0" };
                 format!("{version} {:?} {}", route.kind, fields.join(" "))
             }
-            Err(Missed::Nothing) => "404".to_owned(),
-            Err(Missed::Verb(resource)) => format!("405 {}", resource.allow()),
-            Err(Missed::Unreadable(error)) => format!("400 {}", error.violations()[0].field),
+            Err(Refusal::Nothing) => "404".to_owned(),
+            Err(Refusal::Verb(resource)) => format!("405 {}", resource.allow()),
+            Err(Refusal::Error(error)) => format!("400 {}", error.violations()[0].field),
+            Err(Refusal::Encoded) => unreachable!("bodies are nobody's business here"),
         }
     }
 

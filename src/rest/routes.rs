@@ -5,7 +5,7 @@ use http::{Method, Response, header, request::Parts};
 
 use super::{
     answer::{Form, error_response, options, refuse_verb, respond},
-    route::{self, Missed, Route},
+    route::{self, Refusal, Route},
 };
 use crate::{
     binding::{is_json, is_plain, refuse_encoding, without_slash},
@@ -57,7 +57,7 @@ impl Routes {
     }
 
     /// How the answer to this request looks, whatever it says.
-    pub(super) fn form(&self, head: &Parts) -> Form {
+    fn form(&self, head: &Parts) -> Form {
         self.form_of(self.below(head.uri.path()).is_some_and(route::is_0_3))
     }
 
@@ -66,41 +66,42 @@ impl Routes {
         Form { is_0_3, media_type }
     }
 
-    /// What the request asks for, or the answer, if it is refused.
-    pub(super) fn admit<'a>(&self, head: &'a Parts) -> Result<Route<'a>, Response<Bytes>> {
-        let path = self.below(head.uri.path());
-        let route = match path.map_or(Err(Missed::Nothing), |path| route::find(&head.method, path)) {
-            Ok(route) => route,
-            Err(Missed::Verb(resource)) if head.method == Method::OPTIONS => return Err(options(resource)),
-            Err(Missed::Verb(resource)) => return Err(refuse_verb(self.form(head), resource)),
-            Err(Missed::Unreadable(error)) => return Err(error_response(self.form(head), &error)),
-            Err(Missed::Nothing) => {
-                let error = Error::new(ErrorKind::MethodNotFound).with_detail("there is nothing at this path");
-                return Err(error_response(self.form(head), &error));
-            }
-        };
+    /// What the request asks for.
+    pub(super) fn admit<'a>(&self, head: &'a Parts) -> Result<Route<'a>, Refusal> {
+        let path = self.below(head.uri.path()).ok_or(Refusal::Nothing)?;
+        let route = route::find(&head.method, path)?;
         if head.method == Method::POST {
-            self.admit_body(head)?;
+            admit_body(head)?;
         }
         Ok(route)
     }
 
-    /// A body is looked at where one is wanted. Nobody has to say what type the absent ones are of.
-    fn admit_body(&self, head: &Parts) -> Result<(), Response<Bytes>> {
-        let is_empty = head.headers.get(header::CONTENT_LENGTH).is_some_and(|length| length == "0");
-        if is_empty {
-            return Ok(());
+    /// The answer to a request that is refused.
+    pub(super) fn refuse(&self, head: &Parts, refusal: Refusal) -> Response<Bytes> {
+        let form = self.form(head);
+        match refusal {
+            Refusal::Verb(resource) if head.method == Method::OPTIONS => options(resource),
+            Refusal::Verb(resource) => refuse_verb(form, resource),
+            Refusal::Encoded => refuse_encoding(|status, error| respond(form, error, status)),
+            Refusal::Error(error) => error_response(form, &error),
+            Refusal::Nothing => {
+                let error = Error::new(ErrorKind::MethodNotFound).with_detail("there is nothing at this path");
+                error_response(form, &error)
+            }
         }
-        if !head.headers.get(header::CONTENT_TYPE).is_none_or(is_json) {
-            let detail = "send application/a2a+json or application/json";
-            let error = Error::new(ErrorKind::ContentTypeNotSupported).with_detail(detail);
-            return Err(error_response(self.form(head), &error));
-        }
-        if !is_plain(&head.headers) {
-            return Err(refuse_encoding(|status, error| respond(self.form(head), error, status)));
-        }
-        Ok(())
     }
+}
+
+/// A body is looked at where one is wanted. Nobody has to say what type the absent ones are of.
+fn admit_body(head: &Parts) -> Result<(), Refusal> {
+    if head.headers.get(header::CONTENT_LENGTH).is_some_and(|length| length == "0") {
+        return Ok(());
+    }
+    if !head.headers.get(header::CONTENT_TYPE).is_none_or(is_json) {
+        let detail = "send application/a2a+json or application/json";
+        return Err(Error::new(ErrorKind::ContentTypeNotSupported).with_detail(detail).into());
+    }
+    if is_plain(&head.headers) { Ok(()) } else { Err(Refusal::Encoded) }
 }
 
 impl Default for Routes {
@@ -111,7 +112,7 @@ impl Default for Routes {
 
 impl Gate for Routes {
     fn refuse_head(&self, head: &Parts) -> Option<Response<Bytes>> {
-        self.admit(head).err()
+        self.admit(head).err().map(|refusal| self.refuse(head, refusal))
     }
 
     fn refuse_body(&self, head: &Parts, error: &Error) -> Response<Bytes> {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response, request::Parts};
 use tower_service::Service;
 
-use super::{ResponseFuture, RestLayer, answer::error_response, query, route::Route, stream::Events};
+use super::{ResponseFuture, RestLayer, query, route::Route, stream::Events};
 use crate::{
     binding::Readiness,
     call::{Binding, Call, PathFields},
@@ -67,17 +67,13 @@ where
     S: Service<Request<Call>, Response = Response<Encoded<T>>>,
 {
     let (parts, body) = request.into_parts();
-    let read = config.routes.admit(&parts).and_then(|route| {
-        let form = config.routes.form_of(route.is_0_3);
-        let failed = |error: &Error| error_response(form, error);
-        match readiness.failure() {
-            Some(error) => Err(failed(error)),
-            None => read(&route, &parts, body).map(|call| (call, form)).map_err(|error| failed(&error)),
-        }
+    let read = config.routes.admit(&parts).and_then(|route| match readiness.failure() {
+        Some(error) => Err(error.shown().into()),
+        None => Ok((read(&route, &parts, body)?, config.routes.form_of(route.is_0_3))),
     });
     match read {
         Ok((call, form)) => ResponseFuture::calling(inner.call(Request::from_parts(parts, call)), form),
-        Err(response) => ResponseFuture::refused(response),
+        Err(refusal) => ResponseFuture::refused(config.routes.refuse(&parts, refusal)),
     }
 }
 

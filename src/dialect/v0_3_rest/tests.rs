@@ -28,9 +28,7 @@ fn data_of(text: &str) -> String {
 
 /// What a call by a path reads, for task `t` and webhook `c`.
 fn by_path(method: &str, config_id: Option<&str>, params: Option<&str>) -> Result<OperationRequest, Error> {
-    let mut path = PathFields::default();
-    path.task_id = Some("t".into());
-    path.config_id = config_id.map(Into::into);
+    let path = PathFields { tenant: None, task_id: Some("t".into()), config_id: config_id.map(Into::into) };
     let mut call = Call::new(Binding::HttpJson, method).with_path(path);
     if let Some(params) = params {
         call = call.with_params(params.to_owned());
@@ -303,18 +301,18 @@ fn events_say_whether_they_are_the_last_in_the_spelling_of_0_3() {
         let expected = format!(
             r#"{{"statusUpdate":{{"taskId":"t","contextId":"c","status":{{"state":"{name}"}},"final":{last}}}}}"#
         );
-        assert_eq!(event(logged(crate::types::Event::StatusUpdate(update.into()))), expected);
+        assert_eq!(event(logged(crate::types::Event::StatusUpdate(update))), expected);
     }
     let update = TaskArtifactUpdateEvent {
         task_id: "t".into(),
         context_id: "c".into(),
-        artifact: Artifact::new("a", vec![Part::text("x")]).into(),
+        artifact: Artifact::new("a", vec![Part::text("x")]),
         append: true,
         last_chunk: true,
         metadata: None,
     };
     assert_eq!(
-        event(logged(crate::types::Event::ArtifactUpdate(update.into()))),
+        event(logged(crate::types::Event::ArtifactUpdate(update))),
         concat!(
             r#"{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"text":"x"}]},"#,
             r#""append":true,"lastChunk":true}}"#
