@@ -103,7 +103,7 @@ impl Settings {
         Self { pinned: Some(ProtocolVersion::V0_3), ..Self::strict() }
     }
 
-    /// Like the bread server: one version a mount, a card path that must be [set](Self::card_path), sends answered with
+    /// Like the bread server: JSON-RPC alone, one version a mount, a card path that must be [set](Self::card_path), sends answered with
     /// messages, `tasks/get` with the status alone, files as `fileWithUri`, cancels for streams of this process only.
     pub fn bread(version: ProtocolVersion) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl Settings {
         }
     }
 
-    /// Like the Vibes adapter: version 0.3 with the aliases of 0.1, the card at the old path, bare events on streams and
+    /// Like the Vibes adapter: JSON-RPC alone, version 0.3 with the aliases of 0.1, the card at the old path, bare events on streams and
     /// one a chunk, no task at their head, an `index` on artifacts, messages without ids taken.
     pub fn vibes() -> Self {
         Self {

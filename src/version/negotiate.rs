@@ -101,6 +101,7 @@ impl Offer {
             Some(version) if is_of_path && self.find(version, binding).is_some() => {
                 format!("this is a path of {version}, and A2A-Version says otherwise")
             }
+            _ if known.is_empty() => format!("no version is spoken over {}", binding.name()),
             Some(version) => format!("{version} is none of {known}"),
             None => format!("A2A-Version must be one of {known}"),
         };
@@ -254,6 +255,9 @@ mod tests {
         let only_new = Offer::new(vec![Speaker::new(V1_0::new())], ProtocolVersion::V1_0);
         let words = chosen_by_path(&only_new, None, Some(ProtocolVersion::V0_3), "message/send").unwrap_err();
         assert!(words.ends_with("0.3 is none of 1.0"), "{words}");
+        let only_json_rpc = Offer::new(vec![Speaker::new(V0_3::new())], ProtocolVersion::V0_3);
+        let words = chosen_by_path(&only_json_rpc, None, Some(ProtocolVersion::V0_3), "message/send").unwrap_err();
+        assert!(words.ends_with("no version is spoken over HTTP+JSON"), "{words}");
     }
 
     #[test]
