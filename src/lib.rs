@@ -1,7 +1,7 @@
 //! Composable [tower](https://docs.rs/tower) layers that turn any agent into a complete A2A (Agent2Agent) server.
 //!
-//! Agents of different frameworks call each other over A2A: an agent card to find out what an agent does, JSON-RPC to
-//! talk to it, streams of server-sent events, tasks, and files. Two wire versions live side by side, 0.3 and 1.0. Each of
+//! Agents of different frameworks call each other over A2A: an agent card to find out what an agent does, JSON-RPC
+//! or HTTP+JSON to talk to it, streams of server-sent events, tasks, and files. Two wire versions live side by side, 0.3 and 1.0. Each of
 //! these concerns is a layer here, around an agent that is an ordinary `tower::Service`; each can be used alone, left
 //! out, replaced, tuned and measured.
 //!
@@ -43,7 +43,7 @@
 //! | level | request body | response body | layers |
 //! | --- | --- | --- | --- |
 //! | wire | any `http_body::Body` | a body | [`agent_card`], [`serve_blobs`](blob::ServeBlobsLayer), [`sse`], [`body`](mod@body) |
-//! | whole | `Bytes` | [`Encoded`](encoded::Encoded) | [`json_rpc`] |
+//! | whole | `Bytes` | [`Encoded`](encoded::Encoded) | [`json_rpc`] or `rest` |
 //! | call | [`Call`](call::Call) | [`Encoded`](encoded::Encoded) | [`version`] |
 //! | operation | [`Operation`](operation::Operation) | [`Outcome`](operation::Outcome) | [`capability`], [`extension`], [`media_type`], [`task`] |
 //! | message | [`Message`](types::Message) | [`impl IntoReply`](agent::IntoReply) | [`blob`], [`accepted_output`](media_type::AcceptedOutputLayer), [`part`] |
@@ -55,8 +55,8 @@
 //!
 //! # Features
 //!
-//! None is on by default.
-//!
+//! - `rest`, on by default, for it has no dependencies: HTTP+JSON, the `rest` module, and `Mount` serves it beside
+//!   JSON-RPC.
 //! - `object-store`: `blob::ObjectBlobStore` keeps files in anything that the `object_store` crate
 //!   reaches: a local directory, and, with that crate's own features, S3, Google Cloud Storage and Azure.
 //!
@@ -79,9 +79,13 @@ pub mod encoded;
 pub mod sse;
 
 // Calls: a method and its parameters.
+mod binding;
 pub mod call;
 pub mod dialect;
 pub mod json_rpc;
+mod percent;
+#[cfg(feature = "rest")]
+pub mod rest;
 pub mod version;
 
 // Operations: what a caller wants.

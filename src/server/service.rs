@@ -14,17 +14,17 @@ use http_body_util::Full;
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
+use super::bindings::Items;
 use crate::{
     agent_card::{self, AgentCardLayer},
     blob::ServeBlobsBody,
-    json_rpc::Envelopes,
     sse,
     task::EventStream,
     version::EncodedStream,
 };
 
 /// The body that the layers below the card answer with; its parts all have names, so nothing is boxed.
-type StackBody = ServeBlobsBody<sse::ResponseBody<Envelopes<EncodedStream<EventStream>>>>;
+type StackBody = ServeBlobsBody<sse::ResponseBody<Items<EncodedStream<EventStream>>>>;
 
 /// A complete A2A server, as a tower service over HTTP.
 ///
@@ -77,7 +77,7 @@ impl<B> A2aService<B> {
         &self.0.id
     }
 
-    /// The paths that it answers at: the endpoint, the card, and the store's files below theirs.
+    /// The paths that it answers at: the endpoint, the paths of HTTP+JSON below theirs, the card, and the store's files below theirs.
     #[must_use]
     pub fn paths(&self) -> &[String] {
         &self.0.paths

@@ -1,9 +1,9 @@
 pub(super) mod card;
-mod decode;
-mod encode;
+pub(super) mod decode;
+pub(super) mod encode;
 mod legacy;
-mod message;
-mod names;
+pub(super) mod message;
+pub(super) mod names;
 
 use crate::{
     call::Call,
