@@ -91,6 +91,11 @@ pub mod media_type;
 pub mod operation;
 pub mod task;
 
+// Operations at once: what a binding does that needs no calls.
+#[cfg(feature = "grpc")]
+#[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
+pub mod grpc;
+
 // Messages, and what an agent reads of them.
 pub mod blob;
 pub mod part;

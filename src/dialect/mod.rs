@@ -20,6 +20,12 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
+#[cfg(feature = "grpc")]
+pub(crate) use self::{
+    read::At,
+    v0_3::{interfaces as interfaces_of_0_3, marked, unwrap_data},
+    v1_0::only_flow,
+};
 pub use self::{
     read::read_params,
     v0_3::V0_3,

@@ -93,7 +93,7 @@ pub(super) fn document_response(status: StatusCode, document: Bytes) -> Response
 }
 
 /// Tells the log what callers are not told.
-pub(super) fn log(error: &Error) {
+pub(crate) fn log(error: &Error) {
     if matches!(error.kind(), ErrorKind::Internal | ErrorKind::InvalidAgentResponse) {
         tracing::error!(error = %Causes(error), "a call failed inside");
     }

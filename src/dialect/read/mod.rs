@@ -7,8 +7,8 @@ mod scalar;
 use serde::Deserialize;
 use serde_path_to_error::Segment;
 
+pub(crate) use self::at::At;
 pub(super) use self::{
-    at::At,
     object::{Members, member, nullable_member, object, read_object},
     scalar::{EnumValue, Int32, List, Struct, Text, Whole},
 };

@@ -174,7 +174,7 @@ impl Encoder {
 }
 
 /// Metadata that says that the data is wrapped.
-fn marked(metadata: Option<&JsonObject>) -> JsonObject {
+pub(crate) fn marked(metadata: Option<&JsonObject>) -> JsonObject {
     let mark = JsonObject::from(serde_json::Map::from_iter([(WRAPPED.to_owned(), true.into())]));
     metadata.map_or_else(|| mark.clone(), |metadata| metadata.merged(&mark))
 }

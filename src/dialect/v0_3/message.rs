@@ -144,7 +144,7 @@ impl WireFile<'_> {
 }
 
 /// Undoes what was done to data that is no object.
-fn unwrap_data(part: &mut Part) {
+pub(crate) fn unwrap_data(part: &mut Part) {
     let (PartContent::Data(data), Some(metadata)) = (&mut part.content, &mut part.metadata) else { return };
     if !metadata.get().contains(WRAPPED) || metadata.member::<bool>(WRAPPED) != Some(true) {
         return;

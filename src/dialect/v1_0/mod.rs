@@ -5,6 +5,8 @@ mod error_data;
 mod message;
 mod names;
 
+#[cfg(feature = "grpc")]
+pub(crate) use self::card::only_flow;
 use crate::{
     call::Call,
     dialect::{Dialect, escape_line_breaks},

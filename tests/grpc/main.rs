@@ -1,0 +1,8 @@
+#![cfg(feature = "grpc")]
+//! The gRPC binding, over mocks and over sockets.
+
+mod bodies;
+mod calls;
+mod errors;
+mod old;
+mod support;
