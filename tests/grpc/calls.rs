@@ -1,16 +1,21 @@
 //! Calls of version 1.0, with tonic's client.
 
+use std::time::Duration;
+
 use a2a_layers::{
-    grpc::proto::{
-        Struct, Value,
-        v1_0::{self as wire, TaskState, stream_response::Payload},
+    grpc::{
+        Grpc, GrpcLayer,
+        proto::{
+            Struct, Value,
+            v1_0::{self as wire, TaskState, a2a_service_client::A2aServiceClient as Client, stream_response::Payload},
+        },
     },
     types::{Json, JsonObject},
 };
 use tonic::{Code, Request};
 
 use crate::support::{
-    EXTENSION, RELEASE, client, message, part, reason, send, send_at_once, shown, soon, state, task, text,
+    EXTENSION, client, message, operations, part, reason, send, send_at_once, shown, soon, state, task, text,
 };
 
 #[tokio::test]
@@ -107,47 +112,36 @@ async fn a_subscription_begins_with_the_task_or_after_an_event() {
     assert_eq!((status.code(), &*reason(&status).0), (Code::FailedPrecondition, "UNSUPPORTED_OPERATION"));
 }
 
-#[tokio::test]
+/// The service without a socket: the client's own channel looks at deadlines too. Time is paused.
+#[tokio::test(start_paused = true)]
 async fn a_deadline_ends_the_wait_and_not_the_task() {
-    let mut client = client().await;
+    let mut client = Client::new(Grpc::new(operations(), GrpcLayer::new()).v1_0());
     let mut request = Request::new(wire::SendMessageRequest {
-        message: Some(wire::Message { context_id: "c1".into(), ..message("wait") }),
+        message: Some(wire::Message { context_id: "c1".into(), ..message("minute") }),
         ..Default::default()
     });
-    // Without tonic's own timer in the client, which would be as fast.
-    request.metadata_mut().insert("grpc-timeout", "50m".parse().unwrap());
-    let status = soon(client.send_message(request)).await.unwrap_err();
+    request.metadata_mut().insert("grpc-timeout", "59S".parse().unwrap());
+    let status = client.send_message(request).await.unwrap_err();
     assert_eq!(status.code(), Code::DeadlineExceeded);
-
-    RELEASE.add_permits(1);
-    let of = || wire::ListTasksRequest { context_id: "c1".into(), include_artifacts: Some(true), ..Default::default() };
-    let ended = async {
-        loop {
-            let mut page = client.list_tasks(of()).await.unwrap().into_inner();
-            let task = page.tasks.pop().unwrap();
-            if state(&task) == TaskState::Completed {
-                return task;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    assert_eq!(shown(&soon(ended).await), "late");
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let of = wire::ListTasksRequest { context_id: "c1".into(), include_artifacts: Some(true), ..Default::default() };
+    let ended = client.list_tasks(of).await.unwrap().into_inner().tasks.pop().unwrap();
+    assert_eq!((state(&ended), &*shown(&ended)), (TaskState::Completed, "a minute later"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_deadline_ends_a_stream() {
-    let mut client = client().await;
+    let mut client = Client::new(Grpc::new(operations(), GrpcLayer::new()).v1_0());
     let mut request = Request::new(send("hang"));
-    request.metadata_mut().insert("grpc-timeout", "300m".parse().unwrap());
+    request.metadata_mut().insert("grpc-timeout", "10S".parse().unwrap());
+    let begun = tokio::time::Instant::now();
     let mut stream = client.send_streaming_message(request).await.unwrap().into_inner();
-    let end = async {
-        loop {
-            if let Err(status) = stream.message().await {
-                return status;
-            }
+    let status = loop {
+        if let Err(status) = stream.message().await {
+            break status;
         }
     };
-    assert_eq!(soon(end).await.code(), Code::DeadlineExceeded);
+    assert_eq!((status.code(), begun.elapsed().as_secs()), (Code::DeadlineExceeded, 10));
 }
 
 #[tokio::test]

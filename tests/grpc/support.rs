@@ -35,26 +35,15 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) const EXTENSION: &str = "https://ext.example/citations";
 
-/// What "wait" waits for.
-pub(crate) static RELEASE: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
-
-async fn released() {
-    RELEASE.acquire().await.unwrap().forget();
-}
-
 async fn act(request: Request<Input>) -> Result<Reply, BoxError> {
     let text = request.body().text().to_owned();
     Ok(match &*text {
         "fail" => return Err("hunter2".into()),
         "ask" => Reply::updates(vec![Update::input_required("which?")]),
         "reject" => Reply::updates(vec![Update::rejected("no")]),
-        "wait" => {
-            let (canceled, text) = (request.task_context().cancellation().clone(), "late");
-            tokio::select! {
-                () = released() => {}
-                () = canceled.canceled() => {}
-            }
-            Reply::updates(vec![text.into()])
+        "minute" => {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            Reply::updates(vec!["a minute later".into()])
         }
         "count" => Reply::stream(stream::iter((1..=3).map(|n| Ok::<_, BoxError>(format!("{n} "))))),
         "endless" => {
