@@ -46,11 +46,14 @@
 //! ```
 
 mod blobs;
+mod connection;
 mod error;
 mod files;
 mod linger;
 mod mount;
 mod mounts;
+#[cfg(feature = "http2")]
+mod preface;
 mod serve;
 mod service;
 mod settings;
