@@ -24,7 +24,7 @@ use std::sync::{
 pub(crate) use self::{
     read::At,
     v0_3::{interfaces as interfaces_of_0_3, marked, unwrap_data},
-    v1_0::only_flow,
+    v1_0::{check_data, only_flow},
 };
 pub use self::{
     read::read_params,

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     body,
+    dialect::check_data,
     error::{BoxError, Error, ErrorKind, find_error},
     operation::{Answer, GetTask, Operation, OperationRequest, Outcome, ProtocolVersion, StreamEvent},
 };
@@ -54,6 +55,7 @@ pub(super) struct Exchange {
     deadline: Option<Instant>,
     limit: usize,
     read_deadline: Option<Duration>,
+    strict_data: bool,
 }
 
 impl Exchange {
@@ -69,7 +71,8 @@ impl Exchange {
         })?;
         check_version(headers, rpc.version)?;
         let deadline = timeout(headers)?.and_then(|timeout| Instant::now().checked_add(timeout));
-        Ok(Self { rpc, deadline, limit: config.limit, read_deadline: config.read_deadline })
+        let Config { limit, read_deadline, strict_data, .. } = *config;
+        Ok(Self { rpc, deadline, limit, read_deadline, strict_data })
     }
 
     /// Reads the message, has the operation carried out, and gives the answer.
@@ -89,6 +92,9 @@ impl Exchange {
         let answer = async {
             let message = self.read(body).await?;
             let operation = Language::of(self.rpc.version).decode(self.rpc.kind, message)?;
+            if self.strict_data {
+                check_data(operation.request())?;
+            }
             self.ask(inner, head, operation).await
         };
         let response = match self.deadline {

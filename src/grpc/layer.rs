@@ -16,6 +16,7 @@ pub(super) struct Config {
     pub(super) only: Option<ProtocolVersion>,
     pub(super) limit: usize,
     pub(super) read_deadline: Option<Duration>,
+    pub(super) strict_data: bool,
 }
 
 impl Config {
@@ -30,7 +31,8 @@ impl GrpcLayer {
     /// Versions 1.0 and 0.3, with the limits of [`BodyLayer`].
     #[must_use]
     pub fn new() -> Self {
-        Self { config: Config { only: None, limit: 0, read_deadline: None } }.body(&BodyLayer::new())
+        Self { config: Config { only: None, limit: 0, read_deadline: None, strict_data: false } }
+            .body(&BodyLayer::new())
     }
 
     /// One version alone; the methods of the other are unknown then. `None`, the default, is both.
@@ -53,6 +55,13 @@ impl GrpcLayer {
     #[must_use]
     pub fn read_deadline(mut self, deadline: impl Into<Option<Duration>>) -> Self {
         self.config.read_deadline = deadline.into();
+        self
+    }
+
+    /// Whether data must be a JSON object in 1.0 too, as in 0.3. Off by default.
+    #[must_use]
+    pub fn strict_data(mut self, on: bool) -> Self {
+        self.config.strict_data = on;
         self
     }
 

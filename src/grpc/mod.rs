@@ -24,5 +24,11 @@ pub use self::{
     layer::GrpcLayer,
     service::{Grpc, Package},
 };
+use crate::operation::ProtocolVersion;
 
 const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/grpc");
+
+/// The name of the service of this version, package and all.
+pub(crate) fn service_name(version: ProtocolVersion) -> &'static str {
+    if version < ProtocolVersion::V1_0 { rpc::SERVICE_0_3 } else { rpc::SERVICE_1_0 }
+}

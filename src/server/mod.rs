@@ -49,6 +49,8 @@ mod blobs;
 mod connection;
 mod error;
 mod files;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod linger;
 mod mount;
 mod mounts;

@@ -46,6 +46,8 @@ pub struct Settings {
     pub(super) lenient_messages: bool,
     pub(super) strict_data: bool,
     pub(super) bare_card: bool,
+    #[cfg(feature = "grpc")]
+    pub(super) grpc: bool,
 }
 
 /// Where cards have been since 0.3 (spec 1.0 §8.2).
@@ -79,6 +81,8 @@ impl Settings {
             lenient_messages: false,
             strict_data: false,
             bare_card: false,
+            #[cfg(feature = "grpc")]
+            grpc: false,
         }
     }
 
@@ -263,6 +267,15 @@ impl Settings {
     /// type. More than the card says is taken all the same. Default: false.
     pub fn bare_card(mut self, bare: bool) -> Self {
         self.bare_card = bare;
+        self
+    }
+
+    /// Whether gRPC is served beside the rest, and named on the card. Default: false, because there is room for one such
+    /// agent on a port: gRPC has no paths of one's own.
+    #[cfg(feature = "grpc")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
+    pub fn grpc(mut self, served: bool) -> Self {
+        self.grpc = served;
         self
     }
 

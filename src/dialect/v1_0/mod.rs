@@ -41,7 +41,7 @@ impl V1_0 {
 }
 
 /// Refuses data that is no object.
-fn check_data(request: &OperationRequest) -> Result<(), Error> {
+pub(crate) fn check_data(request: &OperationRequest) -> Result<(), Error> {
     let message = match request {
         OperationRequest::SendMessage(send) | OperationRequest::SendStreamingMessage(send) => &send.message,
         _ => return Ok(()),

@@ -1,4 +1,6 @@
 mod build;
+#[cfg(feature = "grpc")]
+mod grpc;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -51,6 +53,8 @@ struct Config {
     accepted_output: bool,
     body: BodyLayer,
     heartbeat: Option<Duration>,
+    #[cfg(feature = "grpc")]
+    grpc: grpc::GrpcConfig,
 }
 
 /// What there is for those who authenticate.
@@ -117,6 +121,8 @@ impl<M> Mount<M> {
             accepted_output: true,
             body: BodyLayer::new(),
             heartbeat: Some(SseLayer::DEFAULT_HEARTBEAT),
+            #[cfg(feature = "grpc")]
+            grpc: grpc::GrpcConfig::default(),
         };
         Self { agent, tasks: TaskLayer::new(), blobs: Blobs::Inline, config }
     }
