@@ -10,7 +10,7 @@ pub(crate) mod card;
 mod hostile;
 mod read;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod v0_3;
 mod v1_0;
 mod write;

@@ -32,3 +32,6 @@ const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/grpc");
 pub(crate) fn service_name(version: ProtocolVersion) -> &'static str {
     if version < ProtocolVersion::V1_0 { rpc::SERVICE_0_3 } else { rpc::SERVICE_1_0 }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,5 +4,6 @@
 mod bodies;
 mod calls;
 mod errors;
+mod mount;
 mod old;
 mod support;

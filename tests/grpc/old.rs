@@ -1,7 +1,7 @@
 //! Version 0.3, where it differs.
 
 use a2a_layers::grpc::proto::{
-    Struct, Value,
+    Struct,
     v0_3::{self as wire, file_part::File, part::Part as Content, stream_response::Payload},
     v1_0::{Role, TaskState},
 };
@@ -81,7 +81,7 @@ async fn tasks_go_by_names() {
 }
 
 #[tokio::test]
-async fn f98_a_stream_ends_with_the_final_event() {
+async fn a_stream_ends_with_the_final_event() {
     let mut client = old_client().await;
     for (text, last) in
         [("count", TaskState::Completed), ("ask", TaskState::InputRequired), ("reject", TaskState::Rejected)]
@@ -141,7 +141,6 @@ async fn files_and_data_have_parts_of_their_own() {
     request.request.as_mut().unwrap().content = parts.clone();
     let done = task(client.send_message(request).await.unwrap().into_inner());
     assert_eq!(done.history[0].content, parts);
-    assert_eq!(Value::from_json(&Json::parse("[1]").unwrap()).unwrap().to_json().unwrap().get(), "[1]");
 }
 
 #[tokio::test]
