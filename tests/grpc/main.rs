@@ -6,4 +6,5 @@ mod calls;
 mod errors;
 mod mount;
 mod old;
+mod servers;
 mod support;
