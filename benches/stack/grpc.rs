@@ -10,6 +10,7 @@ use futures_util::{StreamExt as _, stream, stream::BoxStream};
 use http::{Request, Response};
 use prost::Message as _;
 use prost_types::Timestamp;
+use tokio::sync::mpsc;
 use tonic::{
     Status,
     codegen::{Body, BoxFuture, Service, StdError},
@@ -121,12 +122,19 @@ impl ServerStreamingService<SendMessageRequest> for Bare {
     fn call(&mut self, request: tonic::Request<SendMessageRequest>) -> Self::Future {
         let yields = self.yields;
         let task = Payload::Task(task(TaskState::Submitted, placed(request.into_inner())));
-        let chunks = stream::iter(0..CHUNKS).then(move |index| async move {
-            if yields {
-                tokio::task::yield_now().await;
-            }
-            chunk(index > 0)
-        });
+        // What yields has a task of its own, as an agent has: tonic would poll a stream that yields again at once.
+        let chunks = if yields {
+            let (sender, receiver) = mpsc::channel(CHUNKS);
+            tokio::spawn(async move {
+                for index in 0..CHUNKS {
+                    tokio::task::yield_now().await;
+                    let _ = sender.send(chunk(index > 0)).await;
+                }
+            });
+            stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver))).left_stream()
+        } else {
+            stream::iter((0..CHUNKS).map(|index| chunk(index > 0))).right_stream()
+        };
         let begun = stream::iter([task, state(TaskState::Working)]);
         let events = begun.chain(chunks).chain(stream::iter([state(TaskState::Completed)]));
         let events = events.map(|payload| Ok(StreamResponse { payload: Some(payload) })).boxed();

@@ -56,6 +56,7 @@ pub(super) struct Exchange {
     limit: usize,
     read_deadline: Option<Duration>,
     strict_data: bool,
+    base64_files: bool,
 }
 
 impl Exchange {
@@ -71,8 +72,8 @@ impl Exchange {
         })?;
         check_version(headers, rpc.version)?;
         let deadline = timeout(headers)?.and_then(|timeout| Instant::now().checked_add(timeout));
-        let Config { limit, read_deadline, strict_data, .. } = *config;
-        Ok(Self { rpc, deadline, limit, read_deadline, strict_data })
+        let Config { limit, read_deadline, strict_data, base64_files, .. } = *config;
+        Ok(Self { rpc, deadline, limit, read_deadline, strict_data, base64_files })
     }
 
     /// Reads the message, has the operation carried out, and gives the answer.
@@ -89,9 +90,10 @@ impl Exchange {
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
+        let language = Language::of(self.rpc.version, self.base64_files);
         let answer = async {
             let message = self.read(body).await?;
-            let operation = Language::of(self.rpc.version).decode(self.rpc.kind, message)?;
+            let operation = language.decode(self.rpc.kind, message)?;
             if self.strict_data {
                 check_data(operation.request())?;
             }
@@ -103,7 +105,6 @@ impl Exchange {
             None => answer.await,
         };
         let (mut head, outcome) = response?.into_parts();
-        let language = Language::of(self.rpc.version);
         let body = match outcome {
             Outcome::Answer(Answer::Task(view)) if self.rpc.kind.is_streaming() => {
                 ResponseBody::message(language.event(&StreamEvent::Snapshot(view, 0))?)

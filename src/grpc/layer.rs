@@ -17,6 +17,7 @@ pub(super) struct Config {
     pub(super) limit: usize,
     pub(super) read_deadline: Option<Duration>,
     pub(super) strict_data: bool,
+    pub(super) base64_files: bool,
 }
 
 impl Config {
@@ -31,7 +32,7 @@ impl GrpcLayer {
     /// Versions 1.0 and 0.3, with the limits of [`BodyLayer`].
     #[must_use]
     pub fn new() -> Self {
-        Self { config: Config { only: None, limit: 0, read_deadline: None, strict_data: false } }
+        Self { config: Config { only: None, limit: 0, read_deadline: None, strict_data: false, base64_files: false } }
             .body(&BodyLayer::new())
     }
 
@@ -62,6 +63,14 @@ impl GrpcLayer {
     #[must_use]
     pub fn strict_data(mut self, on: bool) -> Self {
         self.config.strict_data = on;
+        self
+    }
+
+    /// Whether the bytes of files are base64 text in 0.3, both ways, as the Python and Go SDKs of that version have them,
+    /// whatever the type of the field says. Off by default: they are bytes.
+    #[must_use]
+    pub fn base64_files(mut self, on: bool) -> Self {
+        self.config.base64_files = on;
         self
     }
 

@@ -73,7 +73,7 @@
 //! It says some things in another way: tasks go by names (`tasks/{id}`), a send that does not say `blocking` does not
 //! wait, a `history_length` of 0 is all of it, and a subscription to a task that is over is answered with the task. Data
 //! that is no object goes in one, marked as in this version's JSON. Bytes of files are bytes, as the type of their field
-//! says. `ListTasks` is not there.
+//! says, unless [`base64_files`](GrpcLayer::base64_files) is set. `ListTasks` is not there.
 //!
 //! # Streams
 //!

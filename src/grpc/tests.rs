@@ -86,6 +86,19 @@ proptest! {
     }
 
     #[test]
+    fn files_in_base64_come_back(bytes: Vec<u8>) {
+        let message = Message::user(Part::raw(bytes.clone()));
+        let wire = event(Language::V0_3Base64, &StreamEvent::Message(Arc::new(message.clone())));
+        let Some(v0_3::stream_response::Payload::Msg(wire)) = v0_3::StreamResponse::decode(wire).unwrap().payload
+        else { panic!("no message") };
+        let Some(v0_3::part::Part::File(file)) = &wire.content[0].part else { panic!("no file") };
+        let text = crate::types::InlineBytes::new(bytes).to_base64();
+        prop_assert_eq!(&file.file, &Some(v0_3::file_part::File::FileWithBytes(text.into())));
+        let request = v0_3::SendMessageRequest { request: Some(wire), ..Default::default() };
+        prop_assert_eq!(sent(Language::V0_3Base64, &request).message, message);
+    }
+
+    #[test]
     fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
         for kind in OperationKind::ALL {
             let _ = Language::V1_0.decode(kind, bytes.clone().into());

@@ -6,7 +6,7 @@ use super::{
         proto::v0_3 as wire,
         wire::check_elements,
     },
-    name,
+    Files, name,
 };
 use crate::{
     call::Binding,
@@ -26,11 +26,11 @@ const PARENT: At<'static> = At::new("parent");
 const NESTED: [u32; 2] = [1, 2];
 
 /// Reads the message of a request for this operation.
-pub(in crate::grpc) fn decode(kind: OperationKind, message: Bytes) -> Result<Operation, Error> {
+pub(in crate::grpc) fn decode(kind: OperationKind, message: Bytes, files: Files) -> Result<Operation, Error> {
     let request = match kind {
         OperationKind::SendMessage | OperationKind::SendStreamingMessage => {
             check_elements(&message, &NESTED)?;
-            let send = send(read(message)?)?;
+            let send = send(read(message)?, files)?;
             let streaming = kind == OperationKind::SendStreamingMessage;
             if streaming { OperationRequest::SendStreamingMessage(send) } else { OperationRequest::SendMessage(send) }
         }
@@ -73,9 +73,9 @@ pub(in crate::grpc) fn decode(kind: OperationKind, message: Bytes) -> Result<Ope
     Ok(Operation::new(ProtocolVersion::V0_3, Binding::Grpc, request))
 }
 
-fn send(request: wire::SendMessageRequest) -> Result<SendMessage, Error> {
+fn send(request: wire::SendMessageRequest, files: Files) -> Result<SendMessage, Error> {
     let at = At::new("request");
-    let mut send = SendMessage::new(read_message(at.required(request.request)?, &at)?);
+    let mut send = SendMessage::new(read_message(at.required(request.request)?, files, &at)?);
     send.metadata = read_object(request.metadata, &At::new("metadata"))?;
     // Not to say that one waits is to say that one does not.
     let configuration = request.configuration.unwrap_or_default();
@@ -95,7 +95,7 @@ fn history_length(length: i32, at: &At<'_>) -> Result<Option<u32>, Error> {
     Ok(Some(at.count(length)?).filter(|length| *length > 0))
 }
 
-fn read_message(message: wire::Message, at: &At<'_>) -> Result<Message, Error> {
+fn read_message(message: wire::Message, files: Files, at: &At<'_>) -> Result<Message, Error> {
     let parts_at = at.field("content");
     if message.content.is_empty() {
         return Err(parts_at.invalid("must not be empty"));
@@ -104,7 +104,7 @@ fn read_message(message: wire::Message, at: &At<'_>) -> Result<Message, Error> {
     Ok(Message {
         message_id: filled(message.message_id, &at.field("message_id"))?,
         role: read_role(message.role, &at.field("role"))?,
-        parts: parts.map(|(index, part)| read_part(part, &parts_at.index(index))).collect::<Result<_, _>>()?,
+        parts: parts.map(|(index, part)| read_part(part, files, &parts_at.index(index))).collect::<Result<_, _>>()?,
         context_id: shared(message.context_id),
         task_id: shared(message.task_id),
         reference_task_ids: message.reference_task_ids,
@@ -113,12 +113,12 @@ fn read_message(message: wire::Message, at: &At<'_>) -> Result<Message, Error> {
     })
 }
 
-fn read_part(part: wire::Part, at: &At<'_>) -> Result<Part, Error> {
+fn read_part(part: wire::Part, files: Files, at: &At<'_>) -> Result<Part, Error> {
     use wire::part::Part as Content;
 
     let mut read = match part.part {
         Some(Content::Text(text)) => Part::text(text),
-        Some(Content::File(file)) => read_file(file, &at.field("file"))?,
+        Some(Content::File(file)) => read_file(file, files, &at.field("file"))?,
         Some(Content::Data(wire::DataPart { data })) => {
             let at = at.field("data");
             let at = at.field("data");
@@ -131,12 +131,16 @@ fn read_part(part: wire::Part, at: &At<'_>) -> Result<Part, Error> {
     Ok(read)
 }
 
-fn read_file(file: wire::FilePart, at: &At<'_>) -> Result<Part, Error> {
+fn read_file(file: wire::FilePart, files: Files, at: &At<'_>) -> Result<Part, Error> {
     use wire::file_part::File;
 
     let mut read = match file.file {
         Some(File::FileWithUri(uri)) => Part::url(filled(uri, &at.field("file_with_uri"))?),
-        Some(File::FileWithBytes(bytes)) => Part::raw(InlineBytes::new(bytes)),
+        Some(File::FileWithBytes(bytes)) => Part::raw(match files {
+            Files::Bytes => InlineBytes::new(bytes),
+            Files::Base64 => InlineBytes::checked_base64(bytes)
+                .ok_or_else(|| at.field("file_with_bytes").invalid("must be base64"))?,
+        }),
         None => return Err(at.invalid("must have one of file_with_uri and file_with_bytes")),
     };
     read.media_type = optional(file.mime_type);

@@ -9,3 +9,12 @@ pub(super) use self::{
     decode::decode,
     encode::{answer, event},
 };
+
+/// How the bytes of a file stand in their field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Files {
+    /// As they are.
+    Bytes,
+    /// As base64 text.
+    Base64,
+}
