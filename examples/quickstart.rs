@@ -3,6 +3,8 @@
 //! ```text
 //! cargo run --example quickstart
 //! ```
+//!
+//! With `--features grpc` it speaks gRPC too, on the same port.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -28,11 +30,13 @@ async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(echo(request.body().text())) });
 
-    let service = Mount::new("echo", agent)
+    let mount = Mount::new("echo", agent)
         .description("Says what you say, word by word")
         .skill(AgentSkill::new("echo", "Echo", "Says what you say", "echo"))
-        .url(format!("http://{ADDRESS}/"))
-        .build()?;
+        .url(format!("http://{ADDRESS}/"));
+    #[cfg(feature = "grpc")]
+    let mount = mount.grpc();
+    let service = mount.build()?;
 
     let listener = TcpListener::bind(ADDRESS).await?;
     println!("{}", greeting());

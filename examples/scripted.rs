@@ -49,6 +49,10 @@ async fn main() -> Result<(), BoxError> {
         .reply(ReplyMode::Auto)
         .heartbeat(Some(Duration::from_secs(1)))
         .url(url.clone());
+    #[cfg(feature = "grpc")]
+    {
+        mount = mount.grpc();
+    }
     mount = match profile.as_str() {
         "full" | "strict-push" => mount.extended_agent_card(extended_card(&url)),
         "bare" => mount.streaming(false),

@@ -79,6 +79,11 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     /// Makes operations out of calls in versions 0.3 and 1.0, and answers in the caller's version.
     fn version(self) -> ServiceBuilder<Stack<VersionLayer, L>>;
 
+    /// Serves operations over gRPC, in versions 1.0 and 0.3.
+    #[cfg(feature = "grpc")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
+    fn grpc(self) -> ServiceBuilder<Stack<crate::grpc::GrpcLayer, L>>;
+
     /// Refuses what the card does not promise.
     fn capability(self, card: &AgentCard) -> ServiceBuilder<Stack<CapabilityLayer, L>>;
 
@@ -129,6 +134,11 @@ impl<L> ServiceBuilderExt<L> for ServiceBuilder<L> {
 
     fn version(self) -> ServiceBuilder<Stack<VersionLayer, L>> {
         self.layer(VersionLayer::new())
+    }
+
+    #[cfg(feature = "grpc")]
+    fn grpc(self) -> ServiceBuilder<Stack<crate::grpc::GrpcLayer, L>> {
+        self.layer(crate::grpc::GrpcLayer::new())
     }
 
     fn capability(self, card: &AgentCard) -> ServiceBuilder<Stack<CapabilityLayer, L>> {

@@ -57,6 +57,9 @@
 //!
 //! - `rest`, on by default, for it has no dependencies: HTTP+JSON, the `rest` module, and `Mount` serves it beside
 //!   JSON-RPC.
+//! - `grpc`: the module `grpc`, gRPC in versions 1.0 and 0.3, from the wire straight to operations, and
+//!   `server::Mount::grpc`, which serves it on the port of a mount. `grpc-health` and `grpc-reflection` add those protocols.
+//! - `http2`: `server::serve` speaks HTTP/2 too, on the same port; part of `grpc`.
 //! - `object-store`: `blob::ObjectBlobStore` keeps files in anything that the `object_store` crate
 //!   reaches: a local directory, and, with that crate's own features, S3, Google Cloud Storage and Azure.
 //!
@@ -94,6 +97,11 @@ pub mod extension;
 pub mod media_type;
 pub mod operation;
 pub mod task;
+
+// Operations at once: what a binding does that needs no calls.
+#[cfg(feature = "grpc")]
+#[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
+pub mod grpc;
 
 // Messages, and what an agent reads of them.
 pub mod blob;

@@ -26,7 +26,7 @@ use crate::{
 /// How large a file is, in bytes.
 const FILE: usize = 1 << 20;
 /// Keep-alive connections of a load.
-const CONNECTIONS: usize = 32;
+pub(crate) const CONNECTIONS: usize = 32;
 
 /// The sides take turns so many times in a round, so that whatever else the machine does hits both.
 const SLICES: usize = 5;

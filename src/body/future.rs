@@ -4,6 +4,8 @@ use std::{
     pin::Pin,
     task::{Context, Poll, ready},
 };
+#[cfg(feature = "grpc")]
+use std::{future::poll_fn, pin::pin, time::Duration};
 
 use bytes::{Buf, Bytes};
 use http::{HeaderValue, Request, Response, Version, header, request::Parts};
@@ -135,6 +137,25 @@ where
             }
         }
     }
+}
+
+/// Reads a body to its end, for a binding that answers in its own way.
+#[cfg(feature = "grpc")]
+pub(crate) async fn read<B>(body: B, size: usize, deadline: Option<Duration>) -> Result<Bytes, Error>
+where
+    B: http_body::Body,
+    B::Error: Into<BoxError>,
+{
+    let limits = Limits { size, drain: 0, deadline };
+    if body.size_hint().lower() > size as u64 {
+        return Err(too_large(size));
+    }
+    let (mut body, mut timer) = (pin!(body), pin!(None));
+    let mut collected = Collected::default();
+    poll_fn(|cx| poll_collect(body.as_mut(), timer.as_mut(), &limits, &mut collected, cx))
+        .await
+        .map_err(|unread| unread.error(&limits))?;
+    Ok(collected.take())
 }
 
 fn poll_collect<B>(

@@ -11,7 +11,7 @@ mod hostile;
 mod proto;
 mod read;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod v0_3;
 mod v0_3_rest;
 mod v1_0;
@@ -24,6 +24,12 @@ use std::sync::{
 
 #[cfg(feature = "rest")]
 pub(crate) use self::v1_0::error_data::error_data as error_details;
+#[cfg(feature = "grpc")]
+pub(crate) use self::{
+    read::At,
+    v0_3::{interfaces as interfaces_of_0_3, marked, unwrap_data},
+    v1_0::{check_data, only_flow},
+};
 pub use self::{
     read::read_params,
     v0_3::V0_3,

@@ -50,11 +50,16 @@
 
 mod bindings;
 mod blobs;
+mod connection;
 mod error;
 mod files;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod linger;
 mod mount;
 mod mounts;
+#[cfg(feature = "http2")]
+mod preface;
 mod serve;
 mod service;
 mod settings;

@@ -52,6 +52,8 @@ pub struct Settings {
     pub(super) rest: bool,
     #[cfg(feature = "rest")]
     pub(super) plain_json: bool,
+    #[cfg(feature = "grpc")]
+    pub(super) grpc: bool,
 }
 
 /// Where cards have been since 0.3 (spec 1.0 §8.2).
@@ -90,6 +92,8 @@ impl Settings {
             rest: true,
             #[cfg(feature = "rest")]
             plain_json: false,
+            #[cfg(feature = "grpc")]
+            grpc: false,
         }
     }
 
@@ -301,6 +305,15 @@ impl Settings {
     #[cfg(feature = "rest")]
     pub fn double_base64(mut self, double: bool) -> Self {
         self.double_base64 = double;
+        self
+    }
+
+    /// Whether gRPC is served beside the rest, and named on the card. Default: false, because there is room for one such
+    /// agent on a port: gRPC has no paths of one's own.
+    #[cfg(feature = "grpc")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
+    pub fn grpc(mut self, served: bool) -> Self {
+        self.grpc = served;
         self
     }
 

@@ -9,8 +9,8 @@ mod scalar;
 use serde::Deserialize;
 use serde_path_to_error::Segment;
 
+pub(crate) use self::at::At;
 pub(super) use self::{
-    at::At,
     message::{Optional, parts},
     object::{Members, member, nullable_member, object, read_object},
     path::{id_of, read_rest},

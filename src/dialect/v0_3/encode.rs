@@ -179,7 +179,7 @@ pub(in crate::dialect) fn is_final(state: TaskState) -> bool {
 }
 
 /// Metadata that says that the data is wrapped.
-pub(in crate::dialect) fn marked(metadata: Option<&JsonObject>) -> JsonObject {
+pub(crate) fn marked(metadata: Option<&JsonObject>) -> JsonObject {
     let mark = JsonObject::from(serde_json::Map::from_iter([(WRAPPED.to_owned(), true.into())]));
     metadata.map_or_else(|| mark.clone(), |metadata| metadata.merged(&mark))
 }

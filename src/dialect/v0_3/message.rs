@@ -148,7 +148,7 @@ impl File<'_> {
 }
 
 /// Undoes what was done to data that is no object.
-pub(in crate::dialect) fn unwrap_data(part: &mut Part) {
+pub(crate) fn unwrap_data(part: &mut Part) {
     let (PartContent::Data(data), Some(metadata)) = (&mut part.content, &mut part.metadata) else { return };
     if !metadata.get().contains(WRAPPED) || metadata.member::<bool>(WRAPPED) != Some(true) {
         return;

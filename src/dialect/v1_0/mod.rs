@@ -5,6 +5,8 @@ pub(super) mod error_data;
 mod message;
 pub(super) mod names;
 
+#[cfg(feature = "grpc")]
+pub(crate) use self::card::only_flow;
 use crate::{
     call::{Binding, Call},
     dialect::{Dialect, escape_line_breaks, proto},
@@ -39,7 +41,7 @@ impl V1_0 {
 }
 
 /// Refuses data that is no object.
-fn check_data(request: &OperationRequest) -> Result<(), Error> {
+pub(crate) fn check_data(request: &OperationRequest) -> Result<(), Error> {
     let message = match request {
         OperationRequest::SendMessage(send) | OperationRequest::SendStreamingMessage(send) => &send.message,
         _ => return Ok(()),

@@ -123,20 +123,14 @@ impl<M, T, St> Mount<M, T, St> {
         };
 
         let mut paths = vec![rpc_path, card_path.clone()];
-        paths.extend(self.config.rpc_aliases);
+        paths.extend(self.config.rpc_aliases.iter().cloned());
         #[cfg(feature = "rest")]
         if let Some(base) = rest_base.filter(|base| !paths.contains(base)) {
             paths.push(base);
         }
         paths.extend(legacy_card_path.clone());
         paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
-        let service = ServiceBuilder::new()
-            .layer(MaybeServeBlobsLayer::new(serve))
-            .layer(sse)
-            .layer(self.config.body.gate(gate))
-            .layer(SharedLayer)
-            .layer(bindings)
-            .layer(versions)
+        let operations = ServiceBuilder::new()
             .layer(capability)
             .layer(ExtensionLayer::from_card(&card))
             .option_layer(media_types.then(|| MediaTypeLayer::from_card(&card)))
@@ -146,8 +140,21 @@ impl<M, T, St> Mount<M, T, St> {
             .map_err(Into::<BoxError>::into)
             .map_response(IntoReply::into_reply)
             .service(self.agent);
+        #[cfg(feature = "grpc")]
+        let grpc = self.config.grpc_side(operations.clone());
+        let service = ServiceBuilder::new()
+            .layer(MaybeServeBlobsLayer::new(serve))
+            .layer(sse)
+            .layer(self.config.body.gate(gate))
+            .layer(SharedLayer)
+            .layer(bindings)
+            .layer(versions)
+            .service(operations);
         let card = AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref());
-        Ok(A2aService::new(self.config.id, paths, card, service))
+        let service = A2aService::new(self.config.id, paths, card, service);
+        #[cfg(feature = "grpc")]
+        let service = service.with_grpc(grpc);
+        Ok(service)
     }
 
     /// The layer that chooses the version, and what the card has to know beyond the versions of this crate.
@@ -183,6 +190,8 @@ impl<M, T, St> Mount<M, T, St> {
         for interface in self.config.rest_interfaces() {
             card = card.interface(interface);
         }
+        #[cfg(feature = "grpc")]
+        let card = self.config.with_grpc(card);
         Ok(card.build()?)
     }
 }

@@ -1,4 +1,6 @@
 mod build;
+#[cfg(feature = "grpc")]
+mod grpc;
 #[cfg(feature = "rest")]
 mod rest;
 
@@ -57,6 +59,8 @@ struct Config {
     accepted_output: bool,
     body: BodyLayer,
     heartbeat: Option<Duration>,
+    #[cfg(feature = "grpc")]
+    grpc: grpc::GrpcConfig,
 }
 
 /// What there is for those who authenticate.
@@ -127,6 +131,8 @@ impl<M> Mount<M> {
             accepted_output: true,
             body: BodyLayer::new(),
             heartbeat: Some(SseLayer::DEFAULT_HEARTBEAT),
+            #[cfg(feature = "grpc")]
+            grpc: grpc::GrpcConfig::default(),
         };
         Self { agent, tasks: TaskLayer::new(), blobs: Blobs::Inline, config }
     }
