@@ -1,6 +1,10 @@
 //! Real clients: hyper's over HTTP/1.1 for JSON-RPC and over HTTP/2 for HTTP+JSON, and the generated ones of tonic.
 
-use std::{net::SocketAddr, sync::LazyLock, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use a2a_layers::{
     call::Binding,
@@ -19,6 +23,7 @@ use hyper_util::{
 };
 use prost_reflect::{DescriptorPool, DynamicMessage, ReflectMessage as _, prost::Message};
 use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
 use tonic::{
     Response, Status, Streaming,
     metadata::{MetadataKey, MetadataMap},
@@ -48,6 +53,8 @@ pub(crate) struct Talk {
     address: SocketAddr,
     http: HttpClient<HttpConnector, Full<Bytes>>,
     channel: Channel,
+    /// Told when an answer begins.
+    begins: Arc<Notify>,
 }
 
 impl Talk {
@@ -55,7 +62,9 @@ impl Talk {
         let mut http = HttpClient::builder(TokioExecutor::new());
         http.http2_only(way.binding == Binding::HttpJson);
         let channel = Endpoint::from_shared(format!("http://{address}")).expect("an address").connect_lazy();
-        Self { way, address, http: http.build_http(), channel }
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        Self { way, address, http: http.build(connector), channel, begins: Arc::default() }
     }
 
     /// The answer in its canonical form. A stream is read to its end.
@@ -68,6 +77,12 @@ impl Talk {
             }
         };
         tokio::time::timeout(PATIENCE, answer).await.unwrap_or_else(|_| panic!("{}: {ask:?} takes for ever", self.way))
+    }
+
+    /// A client that tells of the next answer's beginning, and how it does.
+    pub(crate) fn telling(&self) -> (Self, Arc<Notify>) {
+        let begins = Arc::<Notify>::default();
+        (Self { begins: Arc::clone(&begins), ..self.clone() }, begins)
     }
 
     fn headers(&self, ask: &Ask) -> Vec<(&'static str, String)> {
@@ -138,6 +153,7 @@ impl Talk {
         }
         let request = request.body(Full::from(body)).expect("a request");
         let response = self.http.request(request).await.expect("an answer");
+        self.begins.notify_one();
         let status = response.status().as_u16();
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let (media_type, extensions) = (header("content-type").unwrap_or_default(), self.activated(header));
@@ -199,7 +215,9 @@ impl Talk {
         macro_rules! stream {
             ($method:ident, $request:ident) => {{
                 let request = self.typed::<new::$request>(ask, &format!("{PACKAGE}.{}", stringify!($request)));
-                many(&format!("{PACKAGE}.StreamResponse"), client.$method(request).await?).await
+                let response = client.$method(request).await?;
+                self.begins.notify_one();
+                many(&format!("{PACKAGE}.StreamResponse"), response).await
             }};
         }
         Ok(match ask.op {
@@ -247,7 +265,9 @@ impl Talk {
         macro_rules! stream {
             ($method:ident, $request:ident) => {{
                 let request = self.typed::<old::$request>(ask, &format!("{PACKAGE}.{}", stringify!($request)));
-                many(&format!("{PACKAGE}.StreamResponse"), client.$method(request).await?).await
+                let response = client.$method(request).await?;
+                self.begins.notify_one();
+                many(&format!("{PACKAGE}.StreamResponse"), response).await
             }};
         }
         Ok(match ask.op {

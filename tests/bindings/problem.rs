@@ -67,9 +67,11 @@ pub(crate) fn of_status(way: Way, status: &Status) -> Value {
 fn problem(way: Way, kind: ErrorKind, message: &str, info: Option<(Value, Value)>, violations: Vec<Value>) -> Value {
     let silent = way.is_old() && way.binding == Binding::JsonRpc;
     let mut problem = json!({ "kind": format!("{kind:?}") });
-    assert_eq!(info.as_ref().and_then(|(reason, _)| reason.as_str()), kind.reason().filter(|_| !silent));
-    if let Some((_, metadata)) = info.filter(|(_, metadata)| metadata.as_object().is_some_and(|all| !all.is_empty())) {
-        problem["metadata"] = metadata;
+    if !silent {
+        assert_eq!(info.as_ref().and_then(|(reason, _)| reason.as_str()), kind.reason(), "{message}");
+        if let Some((_, metadata)) = info.filter(|(_, metadata)| *metadata != json!({}) && !metadata.is_null()) {
+            problem["metadata"] = metadata;
+        }
     }
     if kind == ErrorKind::InvalidParams {
         // The words name the field as well, so that the two can be held against each other.

@@ -24,7 +24,7 @@ pub(crate) enum Step {
     /// Asks and keeps the answer. `$0` in the parameters is the id of the task in the first answer, `$0.context` that of
     /// its conversation, `$0.token` the next page's.
     Ask(Ask),
-    /// Asks and goes on as soon as the run, or the one that is there, waits.
+    /// Asks, and goes on as soon as a stream has begun and a run waits.
     Begin(Ask),
     /// Lets a run that waits go on.
     Release,
@@ -88,8 +88,12 @@ impl Scenario {
             match step {
                 Step::Ask(ask) => answers.push(talk.ask(&filled(ask, &answers)).await),
                 Step::Begin(ask) => {
-                    let (talk, ask) = (talk.clone(), filled(ask, &answers));
+                    let ((talk, begins), ask) = (talk.telling(), filled(ask, &answers));
+                    let is_stream = ask.op.is_streaming();
                     begun = Some(tokio::spawn(async move { talk.ask(&ask).await }));
+                    if is_stream {
+                        begins.notified().await;
+                    }
                     until(async || stage.waiting.load(Ordering::SeqCst) > 0).await;
                 }
                 Step::Release => {
