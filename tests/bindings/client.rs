@@ -53,6 +53,8 @@ pub(crate) struct Talk {
     address: SocketAddr,
     http: HttpClient<HttpConnector, Full<Bytes>>,
     channel: Channel,
+    /// Whether its owners are its own.
+    apart: bool,
     /// Told when an answer begins.
     begins: Arc<Notify>,
 }
@@ -64,7 +66,7 @@ impl Talk {
         let channel = Endpoint::from_shared(format!("http://{address}")).expect("an address").connect_lazy();
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
-        Self { way, address, http: http.build(connector), channel, begins: Arc::default() }
+        Self { way, address, http: http.build(connector), channel, apart: true, begins: Arc::default() }
     }
 
     /// The answer in its canonical form. A stream is read to its end.
@@ -79,6 +81,11 @@ impl Talk {
         tokio::time::timeout(PATIENCE, answer).await.unwrap_or_else(|_| panic!("{}: {ask:?} takes for ever", self.way))
     }
 
+    /// With the owners of all the others.
+    pub(crate) fn of_one_owner(self) -> Self {
+        Self { apart: false, ..self }
+    }
+
     /// A client that tells of the next answer's beginning, and how it does.
     pub(crate) fn telling(&self) -> (Self, Arc<Notify>) {
         let begins = Arc::<Notify>::default();
@@ -86,7 +93,8 @@ impl Talk {
     }
 
     fn headers(&self, ask: &Ask) -> Vec<(&'static str, String)> {
-        let mut headers = vec![("x-owner", format!("{} of {}", ask.owner, self.way))];
+        let owner = if self.apart { format!("{} of {}", ask.owner, self.way) } else { ask.owner.to_owned() };
+        let mut headers = vec![("x-owner", owner)];
         let stated = ask.headers.iter().any(|(name, _)| *name == "a2a-version");
         if !self.way.is_old() && !stated {
             headers.push(("a2a-version", "1.0".to_owned()));

@@ -2,13 +2,15 @@
 //!
 //! One table of [scenarios] is played over JSON-RPC, HTTP+JSON and gRPC, in 1.0 and in 0.3, against one server on one
 //! port, by real clients. Each answer is brought into one canonical form, ids and times made alike, and held against that
-//! of JSON-RPC in 1.0. Where they may differ is said in [exceptions], with the reason.
+//! of JSON-RPC in 1.0. Where they may differ is said in [exceptions], with the reason. What is about the [port] that they
+//! share is beside it.
 
 mod answer;
 mod client;
 mod exceptions;
 mod names;
 mod place;
+mod port;
 mod problem;
 mod request;
 mod scenario;
