@@ -56,7 +56,7 @@ async fn every_binding_is_on_one_port() {
 }
 
 #[tokio::test]
-async fn the_card_names_all_that_is_there_in_the_form_of_each_version() {
+async fn the_card_names_all_that_is_there_as_clients_dial_it() {
     let server = Place::Full.start().await;
     let address = server.address;
     let (endpoint, base) = (format!("http://{address}/"), format!("http://{address}"));
@@ -64,7 +64,7 @@ async fn the_card_names_all_that_is_there_in_the_form_of_each_version() {
     let new = card(address, false, "1.0").await;
     let named = |url: &str, binding: &str| json!({ "url": url, "protocolBinding": binding, "protocolVersion": "1.0" });
     let of_new: Vec<_> = new["supportedInterfaces"].as_array().expect("interfaces").iter().cloned().collect();
-    // The authority alone is what a channel of gRPC wants.
+    // A host and a port are what a channel of gRPC wants.
     for wanted in [named(&endpoint, "JSONRPC"), named(&base, "HTTP+JSON"), named(&address.to_string(), "GRPC")] {
         assert!(of_new.contains(&wanted), "no {wanted} in {new}");
     }
@@ -75,7 +75,7 @@ async fn the_card_names_all_that_is_there_in_the_form_of_each_version() {
     let old = card(address, false, "0.3").await;
     assert_eq!((&old["url"], &old["preferredTransport"]), (&json!(endpoint), &json!("JSONRPC")));
     let of_old: Vec<_> = old["additionalInterfaces"].as_array().expect("interfaces").iter().cloned().collect();
-    for (url, transport) in [(&endpoint, "JSONRPC"), (&base, "HTTP+JSON"), (&base, "GRPC")] {
+    for (url, transport) in [(&endpoint, "JSONRPC"), (&base, "HTTP+JSON"), (&address.to_string(), "GRPC")] {
         let wanted = json!({ "url": url, "transport": transport });
         assert!(of_old.contains(&wanted), "no {wanted} in {old}");
     }
