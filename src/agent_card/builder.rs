@@ -104,8 +104,8 @@ impl AgentCardBuilder {
         self.interface(AgentInterface::new(url, Binding::JsonRpc.name(), version.to_string()))
     }
 
-    /// HTTP+JSON below this URL, in versions 1.0 and 0.3. Clients put `/message:send` and its like behind it, so it has no
-    /// slash at its end.
+    /// HTTP+JSON below this URL, in versions 1.0 and 0.3. Clients put `/message:send` and its like behind it, and not all of
+    /// them look for a slash at its end, so the card has it without.
     pub fn rest(self, url: impl Into<String>) -> Self {
         let url = url.into();
         self.rest_of(ProtocolVersion::V1_0, url.clone()).rest_of(ProtocolVersion::V0_3, url)
@@ -113,6 +113,8 @@ impl AgentCardBuilder {
 
     /// HTTP+JSON below this URL, in this version alone.
     pub fn rest_of(self, version: ProtocolVersion, url: impl Into<String>) -> Self {
+        let mut url = url.into();
+        url.truncate(url.trim_end_matches('/').len());
         self.interface(AgentInterface::new(url, Binding::HttpJson.name(), version.to_string()))
     }
 
