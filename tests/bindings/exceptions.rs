@@ -1,5 +1,7 @@
 //! Where a way may differ, and why: the only place where it may.
 
+use std::collections::BTreeSet;
+
 use a2a_layers::call::Binding;
 use serde_json::{Map, Value, json};
 
@@ -19,6 +21,38 @@ pub(crate) enum Change {
     Absent,
     /// What the first way answers has to be changed like this.
     Edit(fn(Way, &mut [Value])),
+}
+
+/// What a way has to answer where the first one has answered this, of which there is nothing yet for the first one
+/// itself; `None` at all if the scenario is not for it. Notes the exceptions that make a difference.
+pub(crate) fn expected(
+    way: Way,
+    scenario: &str,
+    reference: Option<&[Value]>,
+    needed: &mut BTreeSet<usize>,
+) -> Option<Option<Vec<Value>>> {
+    let Some(reference) = reference else { return Some(None) };
+    let mut expected = reference.to_vec();
+    for (place, exception) in EXCEPTIONS.iter().enumerate() {
+        let named = exception.scenarios.is_empty() || exception.scenarios.contains(&scenario);
+        if !named || !(exception.of)(way) {
+            continue;
+        }
+        match exception.change {
+            Change::Absent => {
+                needed.insert(place);
+                return None;
+            }
+            Change::Edit(edit) => {
+                let before = expected.clone();
+                edit(way, &mut expected);
+                if before != expected {
+                    needed.insert(place);
+                }
+            }
+        }
+    }
+    Some(Some(expected))
 }
 
 pub(crate) const EXCEPTIONS: &[Exception] = &[

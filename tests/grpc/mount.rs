@@ -218,6 +218,7 @@ async fn health_says_what_serves() {
 #[cfg(feature = "grpc-reflection")]
 #[tokio::test]
 async fn reflection_shows_the_packages() {
+    use prost_reflect::prost::Message as _;
     use tonic_reflection::pb::v1::{
         ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
         server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
@@ -237,6 +238,20 @@ async fn reflection_shows_the_packages() {
     for name in ["lf.a2a.v1.A2AService", "a2a.v1.A2AService"] {
         assert!(names.iter().any(|known| known == name), "{names:?}");
     }
-    let symbol = MessageRequest::FileContainingSymbol("lf.a2a.v1.A2AService.SendMessage".into());
-    assert!(matches!(ask(symbol).await, MessageResponse::FileDescriptorResponse(_)));
+    for (symbol, package) in [
+        ("lf.a2a.v1.A2AService", "lf.a2a.v1"),
+        ("lf.a2a.v1.A2AService.SendMessage", "lf.a2a.v1"),
+        ("a2a.v1.Task", "a2a.v1"),
+    ] {
+        let MessageResponse::FileDescriptorResponse(files) =
+            ask(MessageRequest::FileContainingSymbol(symbol.into())).await
+        else {
+            panic!("no file for {symbol}")
+        };
+        let file = prost_reflect::prost_types::FileDescriptorProto::decode(&*files.file_descriptor_proto[0]).unwrap();
+        assert_eq!(file.package(), package);
+        assert_eq!(file.service[0].name(), "A2AService");
+        let methods = file.service[0].method.iter().map(|method| method.name());
+        assert!(methods.into_iter().any(|name| name == "SendStreamingMessage"), "{symbol}");
+    }
 }
