@@ -40,7 +40,7 @@ fn without_owner(way: Way, answers: Vec<Value>) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn every_binding_gives_the_same_answers() {
+async fn b009_b130_every_binding_gives_the_same_answers() {
     let mut failures = Vec::new();
     let mut needed = BTreeSet::new();
     let (mut scenarios, mut played) = (0, 0);

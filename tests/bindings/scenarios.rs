@@ -208,6 +208,7 @@ fn parts() -> Vec<Scenario> {
         one("data that is a number", json!({ "data": 0.25 })),
         one("data that is nothing", json!({ "data": null })),
         one("metadata of a part", json!({ "text": "x", "metadata": { "a": { "b": [1] } } })),
+        one("nulls and what is empty in metadata", json!({ "text": "x", "metadata": { "a": {}, "b": null, "c": [] } })),
         one("a name and a type for text", json!({ "text": "x", "mediaType": "text/x", "filename": "x.txt" })),
         scenario(
             "metadata and extensions of a message and of a send",
