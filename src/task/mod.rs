@@ -124,6 +124,7 @@
 mod answer;
 mod error;
 mod fold;
+mod keeper;
 mod layer;
 mod log;
 mod narrator;
@@ -137,6 +138,7 @@ mod service;
 mod settings;
 mod source;
 mod store;
+pub mod stored;
 mod stream;
 mod subscribe;
 mod telling;
@@ -148,6 +150,6 @@ pub use self::{
     log::LogEntry,
     service::{ResponseFuture, Tasks},
     settings::{CancelMode, CancelScope, CloseOn, FirstEvent, Replay, ReplyMode},
-    store::{ListQuery, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
+    store::{ListQuery, LostRun, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
     stream::EventStream,
 };
