@@ -45,7 +45,7 @@ const READ_AT_ONCE: usize = 64;
 ///
 /// Where tasks outlive the process that works on them, somebody has to notice that it is gone. A store that keeps
 /// tasks so says for how long a [`lease`](Self::lease) lasts; each value that was made apart from the others (not a
-/// clone of one) is a **holder** of one lease. Whatever a [`create`](Self::create) or an [`append`](Self::append)
+/// clone of one) is a **holder** of one lease, which begins when it is made. Whatever a [`create`](Self::create) or an [`append`](Self::append)
 /// leaves [active](crate::types::StateKind::Active) is held by the value that wrote it, as part of that same write: there is
 /// nothing to take or to give back for each run, and one renewal serves all of them. The layer renews the lease three
 /// times before it would run out, and ends what others have [lost](Self::lost_runs). Stores whose tasks end with the
