@@ -23,7 +23,7 @@ use a2a_layers::{
     owner::Owner,
     server::{Mount, serve},
     task::ReplyMode,
-    types::{AgentCard, AgentExtension, AgentSkill, Artifact, JsonObject, Message, Part, TaskState},
+    types::{AgentCard, AgentExtension, AgentInterface, AgentSkill, Artifact, JsonObject, Message, Part, TaskState},
 };
 use futures_util::{StreamExt, stream};
 use http::{Request, header::AUTHORIZATION};
@@ -49,6 +49,10 @@ async fn main() -> Result<(), BoxError> {
         .reply(ReplyMode::Auto)
         .heartbeat(Some(Duration::from_secs(1)))
         .url(url.clone());
+    #[cfg(feature = "grpc")]
+    {
+        mount = mount.grpc();
+    }
     mount = match profile.as_str() {
         "full" | "strict-push" => mount.extended_agent_card(extended_card(&url)),
         "bare" => mount.streaming(false),
@@ -104,7 +108,8 @@ fn extended_card(url: &str) -> AgentCard {
     card.capabilities.streaming = true;
     card.capabilities.extended_agent_card = true;
     for version in ["1.0", "0.3"] {
-        card.interfaces.push(a2a_layers::types::AgentInterface::new(url, "JSONRPC", version));
+        card.interfaces.push(AgentInterface::new(url, "JSONRPC", version));
+        card.interfaces.push(AgentInterface::new(url.trim_end_matches('/'), "HTTP+JSON", version));
     }
     card.skills.push(AgentSkill::new("script", "Scripts", "Plays one of a few scripts", "test"));
     card.skills.push(AgentSkill::new("secret", "Secret", "Known to those who authenticate", "test"));

@@ -45,6 +45,7 @@ impl<S> fmt::Debug for Encoded<S> {
 #[derive(Clone, Debug)]
 pub struct Frame {
     id: Option<u64>,
+    event: Option<&'static str>,
     head: Bytes,
     data: Text,
     tail: Bytes,
@@ -110,13 +111,20 @@ impl Frame {
     }
 
     pub(crate) fn of(data: Text) -> Self {
-        Self { id: None, head: Bytes::new(), data, tail: Bytes::new() }
+        Self { id: None, event: None, head: Bytes::new(), data, tail: Bytes::new() }
     }
 
     /// With the number by which a reader can come back to it.
     #[must_use]
     pub fn with_id(mut self, id: Option<u64>) -> Self {
         self.id = id;
+        self
+    }
+
+    /// With a name that tells readers what sort of event it is; without one it is a plain message. It must be one line.
+    #[must_use]
+    pub fn with_event(mut self, name: &'static str) -> Self {
+        self.event = Some(name);
         self
     }
 
@@ -132,6 +140,12 @@ impl Frame {
     #[must_use]
     pub fn id(&self) -> Option<u64> {
         self.id
+    }
+
+    /// The name that tells readers what sort of event it is.
+    #[must_use]
+    pub fn event(&self) -> Option<&'static str> {
+        self.event
     }
 
     /// The text, in pieces that are to be written one behind the other.

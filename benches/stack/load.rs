@@ -14,6 +14,9 @@ use tokio::{
     runtime::Runtime,
 };
 
+#[cfg(feature = "grpc")]
+use crate::http2;
+
 /// Every so many answers of a connection one is looked at closely.
 const SAMPLE_EVERY: u64 = 256;
 
@@ -27,11 +30,21 @@ pub(crate) struct Work {
     pub(crate) marker: String,
     /// How many events there must be in it; 0 where it is no stream.
     pub(crate) events: usize,
+    /// Whether the requests are calls of gRPC.
+    #[cfg(feature = "grpc")]
+    pub(crate) http2: bool,
 }
 
 impl Work {
     pub(crate) fn new(requests: Vec<Vec<u8>>, marker: &str) -> Self {
-        Self { requests: requests.into(), status: 200, marker: marker.to_owned(), events: 0 }
+        Self {
+            requests: requests.into(),
+            status: 200,
+            marker: marker.to_owned(),
+            events: 0,
+            #[cfg(feature = "grpc")]
+            http2: false,
+        }
     }
 }
 
@@ -46,7 +59,30 @@ pub(crate) struct Round {
 /// Some connections to one server.
 pub(crate) struct Load {
     work: Work,
-    connections: Vec<Connection>,
+    connections: Vec<Link>,
+}
+
+/// A connection of either version.
+enum Link {
+    Http1(Connection),
+    #[cfg(feature = "grpc")]
+    Http2(http2::Connection),
+}
+
+impl Link {
+    async fn drive(self, work: Work, until: Instant, most: u64) -> io::Result<(Self, (u64, u64))> {
+        Ok(match self {
+            Self::Http1(connection) => {
+                let (connection, done) = connection.drive(work, until, most).await?;
+                (Self::Http1(connection), done)
+            }
+            #[cfg(feature = "grpc")]
+            Self::Http2(connection) => {
+                let (connection, done) = connection.drive(work, until, most).await?;
+                (Self::Http2(connection), done)
+            }
+        })
+    }
 }
 
 impl Load {
@@ -54,7 +90,12 @@ impl Load {
         let connections = runtime.block_on(async {
             let mut connections = Vec::with_capacity(count);
             for index in 0..count {
-                connections.push(Connection::open(address, index).await?);
+                #[cfg(feature = "grpc")]
+                if work.http2 {
+                    connections.push(Link::Http2(http2::Connection::open(address).await?));
+                    continue;
+                }
+                connections.push(Link::Http1(Connection::open(address, index).await?));
             }
             io::Result::Ok(connections)
         })?;

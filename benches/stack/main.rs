@@ -4,6 +4,7 @@
 //! cargo bench --bench stack                     the whole table, some minutes
 //! cargo bench --bench stack -- --quick          the same in less than a minute, with figures that mean little
 //! cargo bench --bench stack -- get              the row of this name, else those whose names have it in them
+//! cargo bench --features grpc --bench stack     with the rows of gRPC, whose limit is a bare service of tonic's
 //! cargo bench --bench stack -- --profile get    the stack's side of that row alone, for a profiler
 //! ```
 //!
@@ -14,7 +15,11 @@
 
 mod calls;
 mod growth;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod heap;
+#[cfg(feature = "grpc")]
+mod http2;
 mod limit;
 mod load;
 mod machine;
@@ -80,6 +85,8 @@ const fn row(name: &'static str, reach: Reach, how: How) -> Row {
 const ROWS: &[Row] = &[
     row("send → message", Reach::AtLeast(0.9), How::Beside(throughput::message)),
     row("send → task", Reach::AtLeast(0.75), How::Beside(throughput::send)),
+    row("REST send → message", Reach::AtLeast(0.85), How::Beside(|| throughput::rest(false))),
+    row("REST send → task", Reach::AtLeast(0.75), How::Beside(|| throughput::rest(true))),
     row("get", Reach::AtLeast(0.9), How::Beside(throughput::get)),
     row("stream of 100, yielding", Reach::AtLeast(0.9), How::Beside(|| throughput::stream(true))),
     row("stream of 100, ready", Reach::AtLeast(0.5), How::Beside(|| throughput::stream(false))),
@@ -92,9 +99,18 @@ const ROWS: &[Row] = &[
     row("0.3 to 1.0: stream", Reach::AtLeast(0.95), How::Beside(|| throughput::versions("stream"))),
     row("heap calls: send → message", Reach::AtMost(30.0), How::Heap(throughput::message)),
     row("heap calls: send → task", Reach::AtMost(30.0), How::Heap(throughput::send)),
+    row("heap calls: REST send → message", Reach::AtMost(30.0), How::Heap(|| throughput::rest(false))),
     row("heap calls: get", Reach::AtMost(25.0), How::Heap(throughput::get)),
     row("heap calls: stream of 100, yielding", Reach::AtMost(500.0), How::Heap(|| throughput::stream(true))),
     row("heap calls: stream of 100, ready", Reach::AtMost(500.0), How::Heap(|| throughput::stream(false))),
+    #[cfg(feature = "grpc")]
+    row("gRPC: send → task", Reach::AtLeast(0.8), How::Beside(grpc::send)),
+    #[cfg(feature = "grpc")]
+    row("gRPC: stream of 100, yielding", Reach::AtLeast(0.8), How::Beside(|| grpc::stream(true))),
+    #[cfg(feature = "grpc")]
+    row("gRPC: stream of 100, ready", Reach::AtLeast(0.8), How::Beside(|| grpc::stream(false))),
+    #[cfg(feature = "grpc")]
+    row("heap calls: gRPC send → task", Reach::Shown, How::Heap(grpc::send)),
     row("fan-out, ready", Reach::Shown, How::Own(|plan, runtime| subscribers::fan_out(plan, runtime, false))),
     row("fan-out, one by one", Reach::Shown, How::Own(|plan, runtime| subscribers::fan_out(plan, runtime, true))),
     row("idle subscribers", Reach::Shown, How::Own(subscribers::idle)),

@@ -44,7 +44,23 @@ pub(crate) fn message<B: Body>() -> A2aService<B> {
 
 /// An agent that streams, with or without a yield before each chunk.
 pub(crate) fn stream<B: Body>(yields: bool) -> A2aService<B> {
-    mount(move |_| {
+    mount(streaming(yields))
+}
+
+/// The same agent over gRPC.
+#[cfg(feature = "grpc")]
+pub(crate) fn grpc_stream<B: Body>(yields: bool) -> A2aService<B> {
+    mount_of(streaming(yields), true)
+}
+
+/// The agent of [`send`] over gRPC.
+#[cfg(feature = "grpc")]
+pub(crate) fn grpc_send<B: Body>() -> A2aService<B> {
+    mount_of(|input: Input| said(input.text()), true)
+}
+
+fn streaming(yields: bool) -> impl Fn(Input) -> Reply + Clone + Send + Sync + 'static {
+    move |_| {
         let chunks = stream::iter(std::iter::repeat_n(CHUNK, CHUNKS));
         if yields {
             Reply::stream(chunks.then(|chunk| async move {
@@ -54,7 +70,7 @@ pub(crate) fn stream<B: Body>(yields: bool) -> A2aService<B> {
         } else {
             Reply::stream(chunks.map(Ok::<_, Infallible>))
         }
-    })
+    }
 }
 
 /// An agent that takes files, which go into memory; so many finished tasks are kept.
@@ -128,11 +144,23 @@ fn finished() -> Task {
 }
 
 fn mount<B: Body, R: IntoReply>(agent: impl Fn(Input) -> R + Clone + Send + Sync + 'static) -> A2aService<B> {
+    mount_of(agent, false)
+}
+
+fn mount_of<B: Body, R: IntoReply>(
+    agent: impl Fn(Input) -> R + Clone + Send + Sync + 'static,
+    grpc: bool,
+) -> A2aService<B> {
     let agent = service_fn(move |request: Request<Input>| {
         let answer = agent(request.into_body()).into_reply();
         async move { Ok::<_, Infallible>(answer) }
     });
-    Mount::new("bench", agent).build().expect("a mount")
+    let mount = Mount::new("bench", agent);
+    #[cfg(feature = "grpc")]
+    let mount = if grpc { mount.grpc() } else { mount };
+    #[cfg(not(feature = "grpc"))]
+    let _ = grpc;
+    mount.build().expect("a mount")
 }
 
 /// Any body that a request may have.

@@ -26,7 +26,7 @@ use crate::{
 /// How large a file is, in bytes.
 const FILE: usize = 1 << 20;
 /// Keep-alive connections of a load.
-const CONNECTIONS: usize = 32;
+pub(crate) const CONNECTIONS: usize = 32;
 
 /// The sides take turns so many times in a round, so that whatever else the machine does hits both.
 const SLICES: usize = 5;
@@ -89,6 +89,19 @@ pub(crate) fn message() -> Pair {
 pub(crate) fn send() -> Pair {
     let work = || send_work(Version::V1_0);
     pair(async move || (of_ours(ours::send(), work()).await, of_limit(limit::send, work()).await))
+}
+
+/// A send over HTTP+JSON, answered with a message or with a task.
+pub(crate) fn rest(task: bool) -> Pair {
+    let post = || calls::post_to("/message:send", Version::V1_0, &calls::rest_send());
+    let work = move || Work::new(vec![post()], "You said: What is");
+    pair(async move || {
+        if task {
+            (of_ours(ours::send(), work()).await, of_limit(limit::rest_send, work()).await)
+        } else {
+            (of_ours(ours::message(), work()).await, of_limit(limit::rest_message, work()).await)
+        }
+    })
 }
 
 pub(crate) fn get() -> Pair {

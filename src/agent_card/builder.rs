@@ -1,3 +1,5 @@
+use http::Uri;
+
 use super::{CardError, check};
 use crate::{
     call::Binding,
@@ -100,6 +102,34 @@ impl AgentCardBuilder {
     /// JSON-RPC at this URL, in this version alone.
     pub fn json_rpc_of(self, version: ProtocolVersion, url: impl Into<String>) -> Self {
         self.interface(AgentInterface::new(url, Binding::JsonRpc.name(), version.to_string()))
+    }
+
+    /// HTTP+JSON below this URL, in versions 1.0 and 0.3. Clients put `/message:send` and its like behind it, so it has no
+    /// slash at its end.
+    pub fn rest(self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.rest_of(ProtocolVersion::V1_0, url.clone()).rest_of(ProtocolVersion::V0_3, url)
+    }
+
+    /// HTTP+JSON below this URL, in this version alone.
+    pub fn rest_of(self, version: ProtocolVersion, url: impl Into<String>) -> Self {
+        self.interface(AgentInterface::new(url, Binding::HttpJson.name(), version.to_string()))
+    }
+
+    /// gRPC at the host and port of this http or https URL, in versions 1.0 and 0.3.
+    pub fn grpc(self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.grpc_of(ProtocolVersion::V1_0, url.clone()).grpc_of(ProtocolVersion::V0_3, url)
+    }
+
+    /// gRPC at the host and port of this http or https URL, in this version alone. 1.0 has them on the card as
+    /// `host:port`, 0.3 as the URL without its path.
+    pub fn grpc_of(self, version: ProtocolVersion, url: impl Into<String>) -> Self {
+        let url = url.into();
+        let origin = url.parse().ok().and_then(|uri| origin(&uri));
+        // What is no such URL is left as it is, for the check to complain of.
+        let address = origin.map_or(url, |(url, address)| if version < ProtocolVersion::V1_0 { url } else { address });
+        self.interface(AgentInterface::new(address, Binding::Grpc.name(), version.to_string()))
     }
 
     /// Who runs it. Both the organization and its page are needed.
@@ -230,6 +260,17 @@ impl AgentCardBuilder {
         check(&card)?;
         Ok(card)
     }
+}
+
+/// The scheme, host and port of a URL, as a URL and as `host:port`.
+pub(super) fn origin(uri: &Uri) -> Option<(String, String)> {
+    let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
+    let port = authority.port_u16().or(match scheme {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
+    })?;
+    Some((format!("{scheme}://{authority}"), format!("{}:{port}", authority.host())))
 }
 
 fn complete(skill: &mut AgentSkill) {

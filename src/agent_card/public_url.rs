@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, Uri, header, uri::Authority};
 
-use super::CardError;
+use super::{CardError, builder::origin};
 use crate::types::AgentCard;
 
 /// How long a host and a prefix from a header may be, in bytes: a DNS name has at most 253, and a port behind it.
@@ -85,6 +85,12 @@ impl PublicUrl {
             return None;
         }
         let mut card = card.clone();
+        // An address of gRPC may be no URL, but a host and a port.
+        let bare = |url: &str| url.parse().ok().and_then(|uri| origin(&uri)).map(|(_, address)| address);
+        if let (Some(ours), Some(theirs)) = (bare(base), bare(&public)) {
+            let alike = card.interfaces.iter_mut().filter(|interface| interface.url == ours);
+            alike.for_each(|interface| interface.url.clone_from(&theirs));
+        }
         let addresses = card.interfaces.iter_mut().map(|interface| &mut interface.url);
         for address in addresses.chain(&mut card.documentation_url).chain(&mut card.icon_url) {
             if let Some(path) = path_behind(base, address) {

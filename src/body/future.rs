@@ -4,6 +4,8 @@ use std::{
     pin::Pin,
     task::{Context, Poll, ready},
 };
+#[cfg(feature = "grpc")]
+use std::{future::poll_fn, pin::pin, time::Duration};
 
 use bytes::{Buf, Bytes};
 use http::{HeaderValue, Request, Response, Version, header, request::Parts};
@@ -66,10 +68,9 @@ where
         let (head, body) = request.into_parts();
         let limits = config.limits;
         let announced = body.size_hint().lower();
-        let refused = config
-            .gate
-            .refuse_head(&head)
-            .or_else(|| (announced > limits.size as u64).then(|| config.gate.refuse_body(&too_large(limits.size))));
+        let refused = config.gate.refuse_head(&head).or_else(|| {
+            (announced > limits.size as u64).then(|| config.gate.refuse_body(&head, &too_large(limits.size)))
+        });
         let refusal = refused.map(|response| {
             // Who asked whether to go on has not sent the body yet, and more than the limit would be read in vain.
             let in_vain = expects_continue(&head) || announced > limits.drain as u64;
@@ -129,13 +130,32 @@ where
                     // What came goes at once, and the call's place with it; the rest may take its time.
                     drop(this.collected.take());
                     let too_large = matches!(unread, Unread::TooLarge | Unread::TooLargeOutside);
-                    let response = this.gate.refuse_body(&unread.error(this.limits));
+                    let response = this.gate.refuse_body(&head, &unread.error(this.limits));
                     let drain = if too_large { this.limits.drain } else { 0 };
                     *this.refusal = Some(Refusal { response, drain, close: is_http_1(&head) });
                 }
             }
         }
     }
+}
+
+/// Reads a body to its end, for a binding that answers in its own way.
+#[cfg(feature = "grpc")]
+pub(crate) async fn read<B>(body: B, size: usize, deadline: Option<Duration>) -> Result<Bytes, Error>
+where
+    B: http_body::Body,
+    B::Error: Into<BoxError>,
+{
+    let limits = Limits { size, drain: 0, deadline };
+    if body.size_hint().lower() > size as u64 {
+        return Err(too_large(size));
+    }
+    let (mut body, mut timer) = (pin!(body), pin!(None));
+    let mut collected = Collected::default();
+    poll_fn(|cx| poll_collect(body.as_mut(), timer.as_mut(), &limits, &mut collected, cx))
+        .await
+        .map_err(|unread| unread.error(&limits))?;
+    Ok(collected.take())
 }
 
 fn poll_collect<B>(

@@ -78,6 +78,14 @@ impl<G> BodyLayer<G> {
     }
 }
 
+#[cfg(feature = "grpc")]
+impl<G> BodyLayer<G> {
+    /// The largest body, and how long one may take.
+    pub(crate) fn size_and_deadline(&self) -> (usize, Option<Duration>) {
+        (self.limits.size, self.limits.deadline)
+    }
+}
+
 impl<S, G: Clone> Layer<S> for BodyLayer<G> {
     type Service = Body<S, G>;
 

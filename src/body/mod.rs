@@ -69,6 +69,8 @@ mod gate;
 mod layer;
 mod service;
 
+#[cfg(feature = "grpc")]
+pub(crate) use self::future::read;
 pub use self::{
     future::ResponseFuture,
     gate::{AnyHead, Gate},

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Every method of every version.
-pub(super) const METHODS: [&str; 23] = [
+pub(super) const METHODS: [&str; 24] = [
     "SendMessage",
     "SendStreamingMessage",
     "GetTask",
@@ -26,6 +26,7 @@ pub(super) const METHODS: [&str; 23] = [
     "message/send",
     "message/stream",
     "tasks/get",
+    "tasks/list",
     "tasks/cancel",
     "tasks/resubscribe",
     "tasks/pushNotificationConfig/set",
@@ -84,7 +85,7 @@ pub(super) fn message() -> Message {
     Message::new(Role::User, parts).with_message_id("m1").with_context_id("c1").with_task_id("t1")
 }
 
-pub(super) fn task() -> Task {
+pub(crate) fn task() -> Task {
     let mut task = Task::new("t1", "c1", TaskState::Completed);
     task.status.timestamp = Some(Timestamp::from_millis(0));
     task.artifacts.push(Artifact::new("a1", vec![Part::text("hello")]).with_name("n").into());
@@ -126,7 +127,7 @@ pub(super) fn arbitrary_part() -> impl Strategy<Value = Part> {
     )
 }
 
-pub(super) fn arbitrary_message() -> impl Strategy<Value = Message> {
+pub(crate) fn arbitrary_message() -> impl Strategy<Value = Message> {
     let ids = ("\\PC{1,12}", proptest::option::of("[a-z]{1,8}"), proptest::option::of("[a-z]{1,8}"));
     let parts = proptest::collection::vec(arbitrary_part(), 1..5);
     let lists = (proptest::collection::vec("[a-z:]{0,8}", 0..3), proptest::collection::vec("[a-z:]{0,8}", 0..3));

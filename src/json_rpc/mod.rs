@@ -87,4 +87,6 @@ mod service;
 mod stream;
 
 pub(crate) use self::endpoint::refuse_body;
+#[cfg(feature = "rest")]
+pub(crate) use self::service::call;
 pub use self::{endpoint::Endpoint, future::ResponseFuture, layer::JsonRpcLayer, service::JsonRpc, stream::Envelopes};

@@ -8,11 +8,12 @@ use std::{
 };
 
 use http::{Request, Response};
+#[cfg(feature = "http2")]
+use hyper::server::conn::http2;
 use hyper::{body::Incoming, server::conn::http1};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+#[cfg(feature = "http2")]
+use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::TokioTimer;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
@@ -20,7 +21,7 @@ use tokio::{
 };
 use tower_service::Service;
 
-use super::linger::Linger;
+use super::connection::{Phase, Protocols};
 use crate::error::BoxError;
 
 /// How long to wait after the system refused a connection for want of something that others have to give back.
@@ -43,6 +44,9 @@ where
 
 /// Serves HTTP/1.1 on a listener: a loop around hyper, for those who have no server yet.
 ///
+/// With the feature `http2` it serves HTTP/2 as well, on the same port, to clients that begin with it ("prior
+/// knowledge"), as those of gRPC do. There is no TLS; something in front has to end it.
+///
 /// Each connection runs in a task of its own, so that none can harm another. When a connection is to be closed, what
 /// the client still sends is read and thrown away for up to a second, so that the last answer reaches it.
 ///
@@ -56,7 +60,19 @@ pub struct Serve<F = Pending<()>> {
     max_headers: usize,
     max_header_size: usize,
     shutdown_deadline: Duration,
+    #[cfg(feature = "http2")]
+    http2: Http2,
     shutdown: F,
+}
+
+/// What is there in HTTP/2 alone.
+#[cfg(feature = "http2")]
+#[derive(Clone, Copy, Debug)]
+struct Http2 {
+    max_concurrent_streams: u32,
+    max_pending_resets: usize,
+    keep_alive_interval: Option<Duration>,
+    keep_alive_timeout: Duration,
 }
 
 impl Serve {
@@ -70,6 +86,25 @@ impl Serve {
     /// which supervisors kill.
     pub const DEFAULT_SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
 
+    /// How many streams a connection of HTTP/2 may have open by default: 200, twice what RFC 9113 wants at least.
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub const DEFAULT_MAX_CONCURRENT_STREAMS: u32 = 200;
+    /// How many streams a client of HTTP/2 may open and reset before the server has looked at them, by default: 20. A
+    /// client has little reason to; one that wants to keep a server busy has (CVE-2023-44487).
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub const DEFAULT_MAX_PENDING_RESETS: usize = 20;
+    /// After how much time a client of HTTP/2 is asked whether it is still there, by default: 20 seconds, within which
+    /// proxies keep a silent connection.
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub const DEFAULT_KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(20);
+    /// How long its answer may take by default: 20 seconds, as is usual among servers of gRPC.
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub const DEFAULT_KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
     /// With the defaults, and no shutdown.
     pub fn new() -> Self {
         Self {
@@ -77,6 +112,13 @@ impl Serve {
             max_headers: Self::DEFAULT_MAX_HEADERS,
             max_header_size: Self::DEFAULT_MAX_HEADER_SIZE,
             shutdown_deadline: Self::DEFAULT_SHUTDOWN_DEADLINE,
+            #[cfg(feature = "http2")]
+            http2: Http2 {
+                max_concurrent_streams: Self::DEFAULT_MAX_CONCURRENT_STREAMS,
+                max_pending_resets: Self::DEFAULT_MAX_PENDING_RESETS,
+                keep_alive_interval: Some(Self::DEFAULT_KEEP_ALIVE_INTERVAL),
+                keep_alive_timeout: Self::DEFAULT_KEEP_ALIVE_TIMEOUT,
+            },
             shutdown: future::pending(),
         }
     }
@@ -96,7 +138,7 @@ impl<F> Serve<F> {
         self
     }
 
-    /// How many headers a request may have; with more it is answered with 431.
+    /// How many headers a request of HTTP/1.1 may have; with more it is answered with 431.
     /// Default: [`DEFAULT_MAX_HEADERS`](Serve::DEFAULT_MAX_HEADERS).
     pub fn max_headers(mut self, count: usize) -> Self {
         self.max_headers = count;
@@ -110,6 +152,42 @@ impl<F> Serve<F> {
         self
     }
 
+    /// How many streams a connection of HTTP/2 may have open; one more is refused.
+    /// Default: [`DEFAULT_MAX_CONCURRENT_STREAMS`](Serve::DEFAULT_MAX_CONCURRENT_STREAMS).
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub fn max_concurrent_streams(mut self, count: u32) -> Self {
+        self.http2.max_concurrent_streams = count;
+        self
+    }
+
+    /// How many streams a client of HTTP/2 may have opened and reset before the server has looked at them; with more its
+    /// connection is closed. Default: [`DEFAULT_MAX_PENDING_RESETS`](Serve::DEFAULT_MAX_PENDING_RESETS).
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub fn max_pending_resets(mut self, count: usize) -> Self {
+        self.http2.max_pending_resets = count;
+        self
+    }
+
+    /// After how much time a client of HTTP/2 is asked whether it is still there; `None` asks never.
+    /// Default: [`DEFAULT_KEEP_ALIVE_INTERVAL`](Serve::DEFAULT_KEEP_ALIVE_INTERVAL).
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub fn keep_alive_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
+        self.http2.keep_alive_interval = interval.into();
+        self
+    }
+
+    /// How long the answer to that may take; without one the connection is closed.
+    /// Default: [`DEFAULT_KEEP_ALIVE_TIMEOUT`](Serve::DEFAULT_KEEP_ALIVE_TIMEOUT).
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub fn keep_alive_timeout(mut self, timeout: Duration) -> Self {
+        self.http2.keep_alive_timeout = timeout;
+        self
+    }
+
     /// Stops when this future is ready: takes no more connections, lets requests in flight finish, and closes what is
     /// still open after the [deadline](Self::shutdown_deadline).
     pub fn with_shutdown<G>(self, shutdown: G) -> Serve<G> {
@@ -118,6 +196,8 @@ impl<F> Serve<F> {
             max_headers: self.max_headers,
             max_header_size: self.max_header_size,
             shutdown_deadline: self.shutdown_deadline,
+            #[cfg(feature = "http2")]
+            http2: self.http2,
             shutdown,
         }
     }
@@ -142,15 +222,7 @@ impl<F> Serve<F> {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let mut builder = http1::Builder::new();
-        builder
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.header_read_timeout)
-            .max_header_size(self.max_header_size);
-        // Our default is hyper's. Set, even to that, it costs each request two buffers that are filled beforehand.
-        if self.max_headers != Serve::DEFAULT_MAX_HEADERS {
-            builder.max_headers(self.max_headers);
-        }
+        let protocols = self.protocols();
         let (phase, watcher) = watch::channel(Phase::Serving);
         let mut shutdown = pin!(self.shutdown);
         loop {
@@ -158,7 +230,7 @@ impl<F> Serve<F> {
                 _ = shutdown.as_mut() => break,
                 stream = accept(&listener) => stream,
             };
-            tokio::spawn(connection(builder.clone(), stream, service.clone(), watcher.clone()));
+            tokio::spawn(protocols.clone().serve(stream, service.clone(), watcher.clone()));
         }
         drop((listener, watcher));
         // Both fail only if there is no connection left, which is what is wanted.
@@ -171,12 +243,38 @@ impl<F> Serve<F> {
     }
 }
 
-/// How far a server is on its way to the end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Serving,
-    Finishing,
-    Closing,
+impl<F> Serve<F> {
+    fn protocols(&self) -> Protocols {
+        let mut http1 = http1::Builder::new();
+        http1
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.header_read_timeout)
+            .max_header_size(self.max_header_size);
+        // Our default is hyper's. Set, even to that, it costs each request two buffers that are filled beforehand.
+        if self.max_headers != Serve::DEFAULT_MAX_HEADERS {
+            http1.max_headers(self.max_headers);
+        }
+        Protocols {
+            http1,
+            #[cfg(feature = "http2")]
+            http2: self.http2(),
+            #[cfg(feature = "http2")]
+            first_bytes_timeout: self.header_read_timeout,
+        }
+    }
+
+    #[cfg(feature = "http2")]
+    fn http2(&self) -> http2::Builder<TokioExecutor> {
+        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        http2
+            .timer(TokioTimer::new())
+            .max_header_list_size(u32::try_from(self.max_header_size).unwrap_or(u32::MAX))
+            .max_concurrent_streams(self.http2.max_concurrent_streams)
+            .max_pending_accept_reset_streams(self.http2.max_pending_resets)
+            .keep_alive_interval(self.http2.keep_alive_interval)
+            .keep_alive_timeout(self.http2.keep_alive_timeout);
+        http2
+    }
 }
 
 async fn accept(listener: &TcpListener) -> TcpStream {
@@ -196,46 +294,6 @@ async fn accept(listener: &TcpListener) -> TcpStream {
                 sleep(ACCEPT_PAUSE).await;
             }
         }
-    }
-}
-
-/// Ready when the server takes no more connections, or is gone.
-async fn past_serving(phase: &mut watch::Receiver<Phase>) {
-    let _ = phase.wait_for(|phase| *phase != Phase::Serving).await;
-}
-
-/// Ready when the server's patience has ended. A server that is gone has none to end.
-async fn closing(phase: &mut watch::Receiver<Phase>) {
-    if phase.wait_for(|phase| *phase == Phase::Closing).await.is_err() {
-        future::pending::<()>().await;
-    }
-}
-
-async fn connection<S, B>(builder: http1::Builder, stream: TcpStream, service: S, mut phase: watch::Receiver<Phase>)
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send,
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<BoxError>,
-{
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "events may be held back");
-    }
-    let io = TokioIo::new(Linger::new(stream));
-    let mut connection = pin!(builder.serve_connection(io, TowerToHyperService::new(service)));
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = past_serving(&mut phase) => {
-            connection.as_mut().graceful_shutdown();
-            tokio::select! {
-                ended = connection.as_mut() => ended,
-                () = closing(&mut phase) => return,
-            }
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke off");
     }
 }
 

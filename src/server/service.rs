@@ -14,17 +14,31 @@ use http_body_util::Full;
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
+use super::bindings::Items;
+#[cfg(feature = "grpc")]
+use super::grpc::{AnyBody, AnyFuture, Side};
 use crate::{
     agent_card::{self, AgentCardLayer},
     blob::ServeBlobsBody,
-    json_rpc::Envelopes,
     sse,
     task::EventStream,
     version::EncodedStream,
 };
 
 /// The body that the layers below the card answer with; its parts all have names, so nothing is boxed.
-type StackBody = ServeBlobsBody<sse::ResponseBody<Envelopes<EncodedStream<EventStream>>>>;
+type StackBody = ServeBlobsBody<sse::ResponseBody<Items<EncodedStream<EventStream>>>>;
+
+type HttpFuture = agent_card::ResponseFuture<StackFuture>;
+type HttpBody = agent_card::ResponseBody<StackBody>;
+
+#[cfg(feature = "grpc")]
+type HttpOrGrpc = AnyFuture<HttpFuture>;
+#[cfg(feature = "grpc")]
+type HttpOrGrpcBody = AnyBody<HttpBody>;
+#[cfg(not(feature = "grpc"))]
+type HttpOrGrpc = HttpFuture;
+#[cfg(not(feature = "grpc"))]
+type HttpOrGrpcBody = HttpBody;
 
 /// A complete A2A server, as a tower service over HTTP.
 ///
@@ -38,6 +52,8 @@ struct Inner<B> {
     paths: Vec<String>,
     card: AgentCardLayer,
     stack: Box<dyn Stack<B>>,
+    #[cfg(feature = "grpc")]
+    grpc: Option<Side<B>>,
 }
 
 /// The layers below the card and the agent under them, whatever their types.
@@ -68,7 +84,25 @@ impl<B> A2aService<B> {
         S::Future: Send,
         B: Send + 'static,
     {
-        Self(Arc::new(Inner { id, paths, card, stack: Box::new(stack) }))
+        Self(Arc::new(Inner {
+            id,
+            paths,
+            card,
+            stack: Box::new(stack),
+            #[cfg(feature = "grpc")]
+            grpc: None,
+        }))
+    }
+
+    /// With what serves gRPC.
+    #[cfg(feature = "grpc")]
+    pub(super) fn with_grpc(mut self, side: Option<Side<B>>) -> Self {
+        // Nobody else has it yet.
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.paths.extend(side.iter().flat_map(Side::paths).cloned());
+            inner.grpc = side;
+        }
+        self
     }
 
     /// The agent's id.
@@ -77,7 +111,8 @@ impl<B> A2aService<B> {
         &self.0.id
     }
 
-    /// The paths that it answers at: the endpoint, the card, and the store's files below theirs.
+    /// The paths that it answers at: the endpoint, the paths of HTTP+JSON below theirs, the card, the store's files below
+    /// theirs, and the methods of gRPC below theirs.
     #[must_use]
     pub fn paths(&self) -> &[String] {
         &self.0.paths
@@ -106,12 +141,17 @@ impl<B> Service<Request<B>> for A2aService<B> {
     }
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
-        ResponseFuture {
-            future: match self.0.card.answer(&request) {
-                Some(response) => agent_card::ResponseFuture::card(response),
-                None => agent_card::ResponseFuture::inner(self.0.stack.call(request)),
-            },
+        #[cfg(feature = "grpc")]
+        if let Some(side) = self.0.grpc.as_ref().filter(|side| side.takes(&request)) {
+            return ResponseFuture { future: side.call(request) };
         }
+        let future = match self.0.card.answer(&request) {
+            Some(response) => agent_card::ResponseFuture::card(response),
+            None => agent_card::ResponseFuture::inner(self.0.stack.call(request)),
+        };
+        #[cfg(feature = "grpc")]
+        let future = AnyFuture::Http { future };
+        ResponseFuture { future }
     }
 }
 
@@ -120,7 +160,7 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct ResponseFuture {
         #[pin]
-        future: agent_card::ResponseFuture<StackFuture>,
+        future: HttpOrGrpc,
     }
 }
 
@@ -142,13 +182,16 @@ pin_project! {
     /// The body of an answer of [`A2aService`].
     pub struct ResponseBody {
         #[pin]
-        body: agent_card::ResponseBody<StackBody>,
+        body: HttpOrGrpcBody,
     }
 }
 
 impl ResponseBody {
     pub(super) fn empty() -> Self {
-        Self { body: agent_card::ResponseBody::card(Full::default()) }
+        let body = agent_card::ResponseBody::card(Full::default());
+        #[cfg(feature = "grpc")]
+        let body = AnyBody::Http { body };
+        Self { body }
     }
 }
 

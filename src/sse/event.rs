@@ -4,9 +4,14 @@ use bytes::{BufMut as _, BytesMut};
 
 use crate::encoded::{Frame, is_on_one_line};
 
-/// Writes one event: its number, and its document on one line.
+/// Writes one event: its number, its name, and its document on one line.
 pub(super) fn write(frame: &Frame, with_id: bool, out: &mut BytesMut) {
-    out.reserve(frame.len() + 40);
+    out.reserve(frame.len() + 40 + frame.event().map_or(0, str::len));
+    if let Some(name) = frame.event() {
+        out.put_slice(b"event: ");
+        out.put_slice(name.as_bytes());
+        out.put_slice(b"\n");
+    }
     write_head(frame.id().filter(|_| with_id), out);
     let [head, document, tail] = frame.pieces();
     write_line(head, out);
@@ -86,7 +91,8 @@ mod tests {
         write(&frame, true, &mut out);
         write(&frame, false, &mut out);
         write(&Frame::new("2"), true, &mut out);
-        assert_eq!(out, "id: 7\ndata: [1]\n\ndata: [1]\n\ndata: 2\n\n");
+        write(&Frame::new("3").with_event("error"), true, &mut out);
+        assert_eq!(out, "id: 7\ndata: [1]\n\ndata: [1]\n\ndata: 2\n\nevent: error\ndata: 3\n\n");
     }
 
     #[test]

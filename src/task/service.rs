@@ -142,7 +142,11 @@ where
         }
         ResponseFuture::new(async move {
             let mut prepared = prepare_later(shared, inner, sending).await?;
-            poll_fn(|cx| Poll::Ready(prepared.start(cx))).await;
+            poll_fn(|cx| {
+                prepared.start(cx);
+                Poll::Ready(())
+            })
+            .await;
             match prepared.into_pending().now() {
                 Ok(answer) => answer,
                 Err(pending) => pending.later().await,

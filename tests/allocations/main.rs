@@ -15,6 +15,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+#[cfg(feature = "rest")]
+use a2a_layers::rest::RestLayer;
 use a2a_layers::{
     agent::Reply,
     call::{Binding, Call},
@@ -115,6 +117,28 @@ fn json_rpc_asks_for_nothing_for_an_item_of_a_stream() {
         })
     };
     assert_eq!(items(1_000), items(10));
+}
+
+#[cfg(feature = "rest")]
+#[test]
+fn rest_asks_for_an_id_and_for_nothing_else_however_large_the_body_is() {
+    type NoItems = Empty<Result<Frame, Error>>;
+    let asked = |path: &'static str, size: usize| {
+        let inner = |call: Request<Call>| {
+            drop(call);
+            ready(Ok::<_, Infallible>(Response::new(Encoded::<NoItems>::Document(Bytes::from_static(b"1")))))
+        };
+        let mut service = RestLayer::new().layer(service_fn(inner));
+        let body = Bytes::from(vec![b'1'; size]);
+        let request =
+            || Request::post(path).header(header::CONTENT_TYPE, "application/json").body(body.clone()).unwrap();
+        calls(request, |request| assert!(now(service.call(request)).is_ok()))
+    };
+    let send = asked("/message:send", 10);
+    // The map of the answer's headers.
+    assert!(send <= 2, "{send} calls");
+    assert_eq!(asked("/message:send", 1 << 20), send);
+    assert_eq!(asked("/tasks/t:cancel", 0), send + 1);
 }
 
 fn operate(answer: &Answer, version: &'static str, method: &'static str, params: &str) -> u64 {

@@ -65,6 +65,30 @@ async fn tonic_mount() {
     assert_eq!(answer, [0x08, 0x01]);
 }
 
+#[cfg(feature = "grpc")]
+#[tokio::test]
+async fn grpc_mount() {
+    use prost::Message as _;
+
+    let example = Example::start("grpc_mount").await;
+    let message = a2a_layers::grpc::proto::v1_0::SendMessageRequest {
+        message: Some(a2a_layers::grpc::proto::v1_0::Message {
+            message_id: "m1".into(),
+            role: 1,
+            parts: vec![a2a_layers::grpc::proto::v1_0::Part {
+                content: Some(a2a_layers::grpc::proto::v1_0::part::Content::Text("hello".into())),
+                ..Default::default()
+            }],
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    let path = "/lf.a2a.v1.A2AService/SendMessage";
+    let answer = client::grpc(&example.origin(), path, &message.encode_to_vec()).await;
+    assert!(String::from_utf8_lossy(&answer).contains("heard by tonic: hello"));
+    assert_eq!(client::grpc(&example.origin(), "/grpc.health.v1.Health/Check", &[]).await, [0x08, 0x01]);
+}
+
 #[tokio::test]
 async fn one_layer() {
     let example = Example::start("one_layer").await;

@@ -2,6 +2,8 @@
 
 mod bodies;
 mod connections;
+#[cfg(feature = "http2")]
+mod http2;
 mod writes;
 
 use std::{net::SocketAddr, time::Duration};

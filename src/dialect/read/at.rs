@@ -5,7 +5,7 @@ use crate::error::Error;
 
 /// Where in the parameters a field is. It lives on the stack and becomes text only in a complaint.
 #[derive(Clone, Copy)]
-pub(in crate::dialect) struct At<'a> {
+pub(crate) struct At<'a> {
     outer: Option<&'a At<'a>>,
     step: Step,
 }
@@ -18,28 +18,28 @@ enum Step {
 
 impl<'a> At<'a> {
     /// A field of the parameters.
-    pub(in crate::dialect) const fn new(field: &'static str) -> Self {
+    pub(crate) const fn new(field: &'static str) -> Self {
         Self { outer: None, step: Step::Field(field) }
     }
 
     /// A field of the object that is here.
-    pub(in crate::dialect) const fn field(&'a self, field: &'static str) -> Self {
+    pub(crate) const fn field(&'a self, field: &'static str) -> Self {
         Self { outer: Some(self), step: Step::Field(field) }
     }
 
     /// An element of the array that is here.
-    pub(in crate::dialect) const fn index(&'a self, index: usize) -> Self {
+    pub(crate) const fn index(&'a self, index: usize) -> Self {
         Self { outer: Some(self), step: Step::Index(index) }
     }
 
     /// What is here is not as it must be.
     #[cold]
-    pub(in crate::dialect) fn invalid(&self, description: impl Into<String>) -> Error {
+    pub(crate) fn invalid(&self, description: impl Into<String>) -> Error {
         Error::invalid_params(self.to_string(), description)
     }
 
     /// What is here must be given.
-    pub(in crate::dialect) fn required<T>(&self, value: Option<T>) -> Result<T, Error> {
+    pub(crate) fn required<T>(&self, value: Option<T>) -> Result<T, Error> {
         value.ok_or_else(|| self.invalid("must be given"))
     }
 
@@ -50,7 +50,7 @@ impl<'a> At<'a> {
     }
 
     /// The number here must not be negative.
-    pub(in crate::dialect) fn count(&self, number: i32) -> Result<u32, Error> {
+    pub(crate) fn count(&self, number: i32) -> Result<u32, Error> {
         u32::try_from(number).map_err(|_| self.invalid("must not be negative"))
     }
 }

@@ -26,13 +26,11 @@ pub(in crate::dialect) struct Form;
 
 impl CardForm for Form {
     fn card<M: SerializeMap>(self, card: &AgentCard, map: &mut M) -> Result<(), M::Error> {
-        let interfaces = &card.interfaces;
-        let main = interfaces.iter().find(|interface| is_0_3(interface)).or(interfaces.first());
-        map.serialize_entry("protocolVersion", &main.map_or(Cow::Borrowed("0.3.0"), three_numbers))?;
+        let (version, main, alike) = interfaces(card);
+        map.serialize_entry("protocolVersion", &version)?;
         map.serialize_entry("url", main.map_or("", |main| &main.url))?;
         map.serialize_entry("preferredTransport", main.map_or("JSONRPC", |main| &main.protocol_binding))?;
-        if let Some(main) = main {
-            let alike = interfaces.iter().filter(|other| is_0_3(other) == is_0_3(main));
+        if main.is_some() {
             let alike = alike.map(|other| Interface { url: &other.url, transport: &other.protocol_binding });
             map.serialize_entry("additionalInterfaces", &Array(alike))?;
         }
@@ -80,6 +78,17 @@ impl CardForm for Form {
             SecuritySchemeKind::MutualTls => Ok(()),
         }
     }
+}
+
+/// The version of a card as 0.3 has it, its main interface, and all those of the same version.
+pub(crate) fn interfaces(
+    card: &AgentCard,
+) -> (Cow<'_, str>, Option<&AgentInterface>, impl Iterator<Item = &AgentInterface> + Clone) {
+    let interfaces = &card.interfaces;
+    let main = interfaces.iter().find(|interface| is_0_3(interface)).or(interfaces.first());
+    let version = main.map_or(Cow::Borrowed("0.3.0"), three_numbers);
+    let alike = interfaces.iter().filter(move |other| main.is_some_and(|main| is_0_3(other) == is_0_3(main)));
+    (version, main, alike)
 }
 
 #[derive(Serialize)]

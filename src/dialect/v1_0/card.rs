@@ -116,7 +116,7 @@ impl Serialize for Wrapped<'_> {
 }
 
 /// 1.0 has room for one flow: the first that is not deprecated.
-fn only_flow(flows: &[OAuthFlow]) -> impl Iterator<Item = &OAuthFlow> + Clone {
+pub(crate) fn only_flow(flows: &[OAuthFlow]) -> impl Iterator<Item = &OAuthFlow> + Clone {
     let deprecated = |flow: &&OAuthFlow| matches!(flow.kind, OAuthFlowKind::Implicit | OAuthFlowKind::Password);
     flows.iter().find(|flow| !deprecated(flow)).or(flows.first()).into_iter()
 }

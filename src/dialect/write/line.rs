@@ -46,6 +46,9 @@ fn escape_separators(out: &mut Vec<u8>, rest: &[u8]) {
 /// The place of the next byte that may begin a line break.
 fn suspect(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
+    if is_on_one_line(rest) {
+        return None;
+    }
     let clean = CHUNK * rest.chunks(CHUNK).take_while(|chunk| is_on_one_line(chunk)).count();
     rest.get(clean..)?.iter().position(|byte| may_end_line(*byte)).map(|found| at + clean + found)
 }

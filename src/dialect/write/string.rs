@@ -1,7 +1,5 @@
-use crate::scan;
-
-/// How much is looked at closely where something has to be escaped.
-const CHUNK: usize = 64;
+/// How much is looked at at once; a compiler turns a chunk of this size into a few vector instructions.
+const CHUNK: usize = 32;
 
 /// Writes a text as a JSON string.
 ///
@@ -22,8 +20,9 @@ pub(in crate::dialect) fn string(out: &mut Vec<u8>, text: &str) {
 
 /// The place of the first byte that cannot stand in a string as it is.
 fn special(text: &[u8]) -> Option<usize> {
-    let plain = CHUNK * text.chunks(CHUNK).take_while(|chunk| scan::none(chunk, is_special)).count();
-    text.get(plain..)?.iter().position(|byte| is_special(*byte)).map(|at| plain + at)
+    let is_plain = |chunk: &&[u8; CHUNK]| chunk.iter().fold(0, |found, byte| found | u8::from(is_special(*byte))) == 0;
+    let plain = CHUNK * text.as_chunks().0.iter().take_while(is_plain).count();
+    text[plain..].iter().position(|byte| is_special(*byte)).map(|at| plain + at)
 }
 
 fn is_special(byte: u8) -> bool {

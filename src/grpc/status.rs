@@ -1,0 +1,89 @@
+//! Errors as gRPC says them: a code, words, and details that programs can read (spec 1.0 §5.4, §10.6).
+
+use std::collections::HashMap;
+
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt as _};
+
+use crate::error::{Error, ErrorKind};
+
+pub(super) use crate::binding::log;
+
+/// The domain of the protocol's own reasons.
+const DOMAIN: &str = "a2a-protocol.org";
+
+/// The code of a kind (spec 1.0.1 §5.4). What the protocol leaves open goes by what gRPC says of its codes.
+pub(super) const fn code(kind: ErrorKind) -> Code {
+    match kind {
+        ErrorKind::TaskNotFound => Code::NotFound,
+        ErrorKind::MethodNotFound => Code::Unimplemented,
+        ErrorKind::TaskNotCancelable
+        | ErrorKind::PushNotificationNotSupported
+        | ErrorKind::UnsupportedOperation
+        | ErrorKind::ExtendedAgentCardNotConfigured
+        | ErrorKind::ExtensionSupportRequired
+        | ErrorKind::VersionNotSupported => Code::FailedPrecondition,
+        ErrorKind::Parse
+        | ErrorKind::InvalidRequest
+        | ErrorKind::InvalidParams
+        | ErrorKind::ContentTypeNotSupported => Code::InvalidArgument,
+        ErrorKind::PayloadTooLarge => Code::ResourceExhausted,
+        ErrorKind::RequestTimeout => Code::DeadlineExceeded,
+        ErrorKind::Overloaded => Code::Unavailable,
+        ErrorKind::Internal | ErrorKind::InvalidAgentResponse | ErrorKind::Custom => Code::Internal,
+    }
+}
+
+/// An error, as it goes to the caller. What led to it stays here.
+pub(super) fn status(error: &Error) -> Status {
+    let (code, message) = (code(error.kind()), error.message());
+    let mut details = ErrorDetails::new();
+    if let Some(reason) = error.kind().reason() {
+        let metadata: HashMap<_, _> =
+            error.info().iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        details.set_error_info(reason, DOMAIN, metadata);
+    }
+    for violation in error.violations() {
+        details.add_bad_request_violation(&violation.field, &violation.description);
+    }
+    if let Some(after) = error.retry_after() {
+        details.set_retry_info(Some(after));
+    }
+    let bare = details.error_info().is_none() && details.bad_request().is_none() && details.retry_info().is_none();
+    if bare { Status::new(code, message) } else { Status::with_error_details(code, message, details) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_has_the_code_of_the_table() {
+        for kind in ErrorKind::ALL {
+            let status = status(&Error::new(kind));
+            assert_eq!(status.message(), kind.message());
+            assert_eq!(status.code() == Code::Internal, !kind.is_callers_fault() && kind != ErrorKind::Overloaded);
+        }
+        assert_eq!(code(ErrorKind::TaskNotCancelable), Code::FailedPrecondition);
+        assert_eq!(code(ErrorKind::ContentTypeNotSupported), Code::InvalidArgument);
+    }
+
+    #[test]
+    fn f118_details_tell_errors_of_one_code_apart() {
+        let details = status(&Error::task_not_found("t9")).get_error_details();
+        let info = details.error_info().unwrap();
+        assert_eq!((&*info.reason, &*info.domain), ("TASK_NOT_FOUND", "a2a-protocol.org"));
+        assert_eq!(info.metadata["taskId"], "t9");
+
+        let details = status(&Error::invalid_params("message.parts", "must not be empty")).get_error_details();
+        assert!(details.error_info().is_none());
+        assert_eq!(details.bad_request().unwrap().field_violations[0].field, "message.parts");
+
+        let busy = Error::new(ErrorKind::Overloaded).with_retry_after(Duration::from_millis(1500));
+        let details = status(&busy).get_error_details();
+        assert_eq!(details.retry_info().unwrap().retry_delay, Some(Duration::from_millis(1500)));
+        assert!(status(&Error::internal("secret")).details().is_empty());
+    }
+}

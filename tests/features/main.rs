@@ -1,0 +1,32 @@
+//! What is not asked for is not there: the dependencies of the crate without features.
+
+use std::{env, process::Command};
+
+/// The names of all crates that a build with these features has, without those of tests and benches.
+fn dependencies(features: &str) -> Vec<String> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--features", features])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn grpc_and_http2_cost_nothing_unless_they_are_asked_for() {
+    let heavy = ["tonic", "tonic-prost", "tonic-types", "tonic-health", "tonic-reflection", "prost", "h2"];
+    let plain = dependencies("");
+    assert!(plain.contains(&"hyper".to_owned()), "{plain:?}");
+    for name in heavy {
+        assert!(!plain.contains(&name.to_owned()), "{name} is always there");
+    }
+    let http2 = dependencies("http2");
+    assert!(http2.contains(&"h2".to_owned()) && !http2.contains(&"tonic".to_owned()), "{http2:?}");
+    let grpc = dependencies("grpc");
+    assert!(["tonic", "prost", "h2"].iter().all(|name| grpc.contains(&(*name).to_owned())), "{grpc:?}");
+    // Tonic's own server and router are for those who use them.
+    assert!(!["axum", "tonic-health", "tonic-reflection"].iter().any(|name| grpc.contains(&(*name).to_owned())));
+}

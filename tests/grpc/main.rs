@@ -1,0 +1,10 @@
+#![cfg(feature = "grpc")]
+//! The gRPC binding, over mocks and over sockets.
+
+mod bodies;
+mod calls;
+mod errors;
+mod mount;
+mod old;
+mod servers;
+mod support;

@@ -1,0 +1,190 @@
+//! A mount that serves gRPC beside the rest, on one port.
+
+use std::{convert::Infallible, net::SocketAddr};
+
+use a2a_layers::{
+    grpc::proto::{
+        v0_3::a2a_service_client::A2aServiceClient as OldClient,
+        v1_0::{self as wire, a2a_service_client::A2aServiceClient as Client},
+    },
+    owner::Owner,
+    part::Input,
+    server::{A2aService, ConfigError, Mount, Mounts, Settings, serve},
+};
+use bytes::Bytes;
+use http::{Request, header::AUTHORIZATION};
+use http_body_util::{BodyExt as _, Full};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tonic::Code;
+use tower::{ServiceBuilder, ServiceExt as _, service_fn};
+
+use crate::support::{channel, send, shown, state, task};
+
+async fn echo(request: Request<Input>) -> Result<String, Infallible> {
+    Ok(format!("heard: {}", request.body().text()))
+}
+
+fn mount(
+    id: &str,
+) -> Mount<
+    a2a_layers::part::Parts<
+        impl Clone
+        + tower::Service<Request<Input>, Response = String, Error = Infallible, Future: Send>
+        + Send
+        + Sync
+        + 'static,
+    >,
+> {
+    Mount::new(id, service_fn(echo)).url("http://agents.example:8080/a2a")
+}
+
+/// A layer outside knows callers by a header, whatever the binding.
+fn know_owner<B>(mut request: Request<B>) -> Request<B> {
+    if let Some(name) = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok()) {
+        let owner = Owner::new(name);
+        request.extensions_mut().insert(owner);
+    }
+    request
+}
+
+async fn start(service: A2aService<hyper::body::Incoming>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(listener, ServiceBuilder::new().map_request(know_owner).service(service)));
+    address
+}
+
+async fn json_rpc(address: SocketAddr, method: &str, params: Value) -> Value {
+    use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let request = Request::post(format!("http://{address}/a2a"))
+        .header("content-type", "application/json")
+        .header("a2a-version", "1.0")
+        .body(Full::<Bytes>::from(call))
+        .unwrap();
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let answer = client.request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
+    serde_json::from_slice(&answer).unwrap()
+}
+
+#[tokio::test]
+async fn a_task_is_the_same_over_every_binding() {
+    let address = start(mount("echo").grpc().build().unwrap()).await;
+    let channel = channel(address).await;
+    let mut client = Client::new(channel.clone());
+    let sent = task(client.send_message(send("hi")).await.unwrap().into_inner());
+    assert_eq!((state(&sent), &*shown(&sent)), (wire::TaskState::Completed, "heard: hi"));
+
+    let got = json_rpc(address, "GetTask", json!({ "id": sent.id })).await;
+    assert_eq!(got["result"]["artifacts"][0]["parts"][0]["text"], "heard: hi");
+    let old = a2a_layers::grpc::proto::v0_3::GetTaskRequest { name: format!("tasks/{}", sent.id), history_length: 0 };
+    assert_eq!(OldClient::new(channel).get_task(old).await.unwrap().into_inner().id, sent.id);
+}
+
+#[tokio::test]
+async fn owners_are_kept_apart() {
+    let address = start(mount("echo").grpc().build().unwrap()).await;
+    let mut client = Client::new(channel(address).await);
+    let as_owner = |owner: &str, id: &str| {
+        let mut request = tonic::Request::new(wire::GetTaskRequest { id: id.into(), ..Default::default() });
+        request.metadata_mut().insert("authorization", owner.parse().unwrap());
+        request
+    };
+    let mut request = tonic::Request::new(send("hi"));
+    request.metadata_mut().insert("authorization", "alice".parse().unwrap());
+    let sent = task(client.send_message(request).await.unwrap().into_inner());
+    assert!(client.get_task(as_owner("alice", &sent.id)).await.is_ok());
+    assert_eq!(client.get_task(as_owner("bob", &sent.id)).await.unwrap_err().code(), Code::NotFound);
+}
+
+async fn card(service: A2aService<Full<Bytes>>) -> Value {
+    let request = Request::get("/.well-known/agent-card.json").body(Full::default()).unwrap();
+    let body = service.oneshot(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[tokio::test]
+async fn the_card_names_the_address_as_each_version_wants_it() {
+    let both = card(mount("echo").grpc().build().unwrap()).await;
+    let new: Vec<_> =
+        both["supportedInterfaces"].as_array().unwrap().iter().filter(|one| one["protocolBinding"] == "GRPC").collect();
+    assert_eq!((&new[0]["url"], &new[0]["protocolVersion"]), (&json!("agents.example:8080"), &json!("1.0")));
+    let old = both["additionalInterfaces"].as_array().unwrap();
+    assert!(old.contains(&json!({ "url": "http://agents.example:8080", "transport": "GRPC" })), "{old:?}");
+    assert_eq!(both["preferredTransport"], "JSONRPC");
+
+    let elsewhere = card(mount("echo").grpc().grpc_url("https://grpc.example").build().unwrap()).await;
+    let text = elsewhere.to_string();
+    assert!(text.contains("\"grpc.example:443\"") && text.contains("\"https://grpc.example\""), "{text}");
+
+    let without = card(mount("echo").build().unwrap()).await.to_string();
+    assert!(!without.contains("GRPC"), "{without}");
+    assert!(mount("echo").grpc().grpc_url("nowhere").build::<Full<Bytes>>().is_err());
+}
+
+#[tokio::test]
+async fn a_pinned_mount_speaks_its_version_alone() {
+    let address = start(mount("echo").settings(Settings::strict_0_3().grpc(true)).build().unwrap()).await;
+    let mut client = Client::new(channel(address).await);
+    assert_eq!(client.send_message(send("hi")).await.unwrap_err().code(), Code::Unimplemented);
+}
+
+#[tokio::test]
+async fn one_mount_of_several_has_grpc() {
+    let first = || mount("first").grpc().build::<Full<Bytes>>().unwrap();
+    let second = Mount::new("second", service_fn(echo)).url("http://agents.example/second").card_path("/second/card");
+    let error = Mounts::new().mount(first()).unwrap().mount(second.grpc().build().unwrap()).unwrap_err();
+    assert!(matches!(error, ConfigError::PathTaken { .. }), "{error}");
+    assert!(first().paths().contains(&"/lf.a2a.v1.A2AService".to_owned()));
+}
+
+#[tokio::test]
+async fn limits_are_those_of_the_mount() {
+    let body = a2a_layers::body::BodyLayer::new().limit(100);
+    let address = start(mount("echo").body(body).grpc().build().unwrap()).await;
+    let mut client = Client::new(channel(address).await);
+    assert!(client.send_message(send("hi")).await.is_ok());
+    let status = client.send_message(send(&"x".repeat(200))).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted);
+}
+
+#[cfg(feature = "grpc-health")]
+#[tokio::test]
+async fn health_says_what_serves() {
+    use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
+    let address = start(mount("echo").grpc().grpc_health(true).build().unwrap()).await;
+    let mut client = HealthClient::new(channel(address).await);
+    for service in ["", "lf.a2a.v1.A2AService", "a2a.v1.A2AService"] {
+        let request = HealthCheckRequest { service: service.into() };
+        assert_eq!(client.check(request).await.unwrap().into_inner().status, 1, "{service}");
+    }
+    let unknown = HealthCheckRequest { service: "other".into() };
+    assert_eq!(client.check(unknown).await.unwrap_err().code(), Code::NotFound);
+}
+
+#[cfg(feature = "grpc-reflection")]
+#[tokio::test]
+async fn reflection_shows_the_packages() {
+    use tonic_reflection::pb::v1::{
+        ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+        server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+    };
+    let address = start(mount("echo").grpc().grpc_reflection(true).build().unwrap()).await;
+    let mut client = ServerReflectionClient::new(channel(address).await);
+    let mut ask = async |request| {
+        let request = ServerReflectionRequest { host: String::new(), message_request: Some(request) };
+        let mut stream =
+            client.server_reflection_info(futures_util::stream::iter([request])).await.unwrap().into_inner();
+        stream.message().await.unwrap().unwrap().message_response.unwrap()
+    };
+    let MessageResponse::ListServicesResponse(list) = ask(MessageRequest::ListServices(String::new())).await else {
+        panic!("no list")
+    };
+    let names: Vec<_> = list.service.into_iter().map(|service| service.name).collect();
+    for name in ["lf.a2a.v1.A2AService", "a2a.v1.A2AService"] {
+        assert!(names.iter().any(|known| known == name), "{names:?}");
+    }
+    let symbol = MessageRequest::FileContainingSymbol("lf.a2a.v1.A2AService.SendMessage".into());
+    assert!(matches!(ask(symbol).await, MessageResponse::FileDescriptorResponse(_)));
+}
