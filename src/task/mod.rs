@@ -154,6 +154,9 @@ mod subscribe;
 mod telling;
 mod watch;
 
+#[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
+pub use self::store::{SqliteTaskStore, SqliteTaskStoreBuilder};
 pub use self::{
     fold::{FoldError, fold},
     layer::TaskLayer,

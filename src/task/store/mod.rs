@@ -1,6 +1,10 @@
 mod index;
 mod memory;
 mod record;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(feature = "sqlite")]
+mod topics;
 mod waiters;
 
 use std::{
@@ -15,6 +19,8 @@ use futures_core::Stream;
 use futures_util::stream;
 
 pub use self::memory::MemoryTaskStore;
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::{SqliteTaskStore, SqliteTaskStoreBuilder};
 
 use super::LogEntry;
 use crate::{
