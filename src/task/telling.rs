@@ -53,7 +53,7 @@ pub(super) struct Telling<T> {
     /// True if the agent has had nothing to say in this very poll, so that asking again has to wait until it wakes the
     /// run. Without that, an agent that yields between its words would go on as if it did not.
     pub(super) silent: bool,
-    pub(super) slot: Option<RunSlot>,
+    pub(super) slot: RunSlot,
     pub(super) reporter: Option<Reporter>,
 }
 
@@ -233,7 +233,7 @@ impl<T: TaskStore> Telling<T> {
         if ends && !self.interrupted {
             // Before the caller can see that the task waits for it, so that its next message finds the place free.
             // Until then the state of the task keeps other messages out.
-            self.slot = None;
+            self.slot.leave();
         }
         let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
         let revision = self.revision;

@@ -126,3 +126,51 @@ async fn a_run_whose_store_was_down_for_long_ends_when_it_is_back() {
     sleep(Duration::from_secs(31)).await;
     assert_eq!(one.state(&id).await, TaskState::Failed);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_for_runs_and_takes_no_more() {
+    let (agent, mut runs) = driven();
+    let layer = TaskLayer::new();
+    let server = Server::new(layer.clone(), agent);
+    let id = server.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    let shutdown = tokio::spawn(async move { layer.shutdown(Duration::from_secs(10)).await });
+    quiet().await;
+    let refused = server.send("more").await.unwrap_err();
+    assert_eq!((refused.code(), refused.retry_after().is_some()), (-32603, true));
+    assert_eq!(server.state(&id).await, TaskState::Working, "whatever runs no agent goes on");
+    sleep(Duration::from_secs(9)).await;
+    assert!(!shutdown.is_finished());
+    run.say("done");
+    drop(run);
+    quiet().await;
+    assert!(shutdown.is_finished());
+    assert_eq!(server.state(&id).await, TaskState::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_ends_what_is_not_over_and_gives_the_lease_up() {
+    let (first, _, _, _) = two();
+    let (agent, mut runs) = driven();
+    let layer = TaskLayer::with_store(first.clone());
+    let one = Server::new(layer.clone(), agent);
+    let two = Server::new(TaskLayer::with_store(first.other()), asking());
+    let (working, asking) = (one.send(at_once("a")).await.unwrap(), one.send(at_once("b")).await.unwrap());
+    let (working, asking) = (working.task().id.clone(), asking.task().id.clone());
+    let (run, asks) = (runs.recv().await.unwrap(), runs.recv().await.unwrap());
+    asks.say(Update::auth_required("log in"));
+    quiet().await;
+    let stream = two.subscribe_after(&working, 1).await.unwrap();
+    layer.shutdown(Duration::from_secs(10)).await;
+    assert!(run.request.cancellation().is_canceled() && asks.request.cancellation().is_canceled());
+    let events = rest(stream).await;
+    assert_eq!(states(&events).last(), Some(&TaskState::Failed));
+    let task = two.get(&working).await.unwrap();
+    let words = task.status.message.as_ref().unwrap().parts[0].as_text().unwrap().to_owned();
+    assert_eq!(words, "Internal error: the server was stopped before the work was done");
+    assert_eq!(two.state(&asking).await, TaskState::AuthRequired);
+    // What is begun by a process that has given up its lease is anybody's.
+    first.create(&Default::default(), Arc::new(Task::new("late", "c", TaskState::Working))).await.unwrap();
+    sleep(LEASE / 3 + Duration::from_secs(1)).await;
+    assert_eq!(two.state("late").await, TaskState::Failed);
+}
