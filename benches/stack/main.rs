@@ -24,6 +24,8 @@ mod limit;
 mod load;
 mod machine;
 mod ours;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod subscribers;
 mod table;
 mod throughput;
@@ -118,6 +120,10 @@ const ROWS: &[Row] = &[
     row("long artifact", Reach::Shown, How::Own(growth::artifact)),
     row("long history", Reach::Shown, How::Own(growth::history)),
     row("long list", Reach::Shown, How::Own(growth::list)),
+    #[cfg(feature = "sqlite")]
+    row("SQLite: writes", Reach::Shown, How::Own(sqlite::writes)),
+    #[cfg(feature = "sqlite")]
+    row("SQLite: list", Reach::Shown, How::Own(sqlite::list)),
 ];
 
 impl Row {
