@@ -58,7 +58,7 @@ async fn every_filter_alone_and_with_others<T: TaskStore>(store: &T) {
             .expect("a task can be made");
         all.push((moment, n, id, state, context));
     }
-    all.sort_by(|left, right| (right.0, right.1).cmp(&(left.0, left.1)));
+    all.sort_by_key(|task| std::cmp::Reverse((task.0, task.1)));
     let contexts = [None, Some("c0"), Some("c2"), Some("none")];
     let times = [None, Some(-1), Some(0), Some(20_000), Some(20_001), Some(47_000), Some(47_001)];
     for context in contexts {

@@ -17,7 +17,7 @@ use super::{LEASE, Outcome, Random};
 
 pub(crate) async fn serve_on(file: &str) -> Outcome<()> {
     let store = SqliteTaskStore::builder(file).lease(LEASE).open().await?;
-    let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(reply(&request.body().text())) });
+    let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(reply(request.body().text())) });
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
     let service = Mount::new("mortal", agent).task_store(store).url(&url).build()?;
@@ -30,7 +30,7 @@ pub(crate) async fn serve_on(file: &str) -> Outcome<()> {
 fn reply(text: &str) -> Reply {
     let seed: u64 = text.parse().unwrap_or(1);
     let words = stream::iter(0..seed % 60).map(|word| Update::text(format!("{word} ")));
-    let end = stream::iter((seed % 5 == 0).then(|| Update::input_required("more?")));
+    let end = stream::iter(seed.is_multiple_of(5).then(|| Update::input_required("more?")));
     let mut random = Random(seed | 1);
     Reply::stream(words.chain(end).then(move |word| {
         let pause = Duration::from_millis(random.next() % 8);
