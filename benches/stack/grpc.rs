@@ -120,8 +120,8 @@ impl UnaryService<SendMessageRequest> for Bare {
             _ => "",
         });
         let payload = if self.echoes {
-            (message.message_id, message.parts) = (ID.into(), vec![text(answer)]);
-            message.role = 2;
+            let parts = vec![text(answer)];
+            let message = Message { message_id: ID.into(), role: 2, parts, ..Message::default() };
             send_message_response::Payload::Message(message)
         } else {
             let parts = vec![text(answer)];
