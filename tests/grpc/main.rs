@@ -1,4 +1,3 @@
-#![cfg(feature = "grpc")]
 //! The gRPC binding, over mocks and over sockets.
 
 mod bodies;
