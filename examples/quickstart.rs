@@ -70,6 +70,15 @@ fn greeting() -> String {
         let id = r#"sed 's/.*"task":{"id":"\([^"]*\)".*/\1/'"#;
         format!("ID=$({} \\\n    | {id}); echo $ID", curl("1.0", "SendMessage", &params))
     };
+    let rest = |prefix: &str, version: &str, parts: &str| {
+        let message =
+            format!(r#""message":{{"messageId":"m1","role":"ROLE_USER","{parts}":[{{"text":"hello world"}}]}}"#);
+        format!(
+            "curl -sN -w '\\n' http://{ADDRESS}{prefix} -H 'Content-Type: application/json'{version} \\\n    -d '{{{message}}}'"
+        )
+    };
+    let rest_new = rest("/message:send", " -H 'A2A-Version: 1.0'", "parts");
+    let rest_old = rest("/v1/message:stream", "", "content");
     let task = r#""id":"'$ID'""#;
     let (get, old_get) = (curl("1.0", "GetTask", task), curl("0.3", "tasks/get", task));
     let (follow, old_follow) = (curl("1.0", "SubscribeToTask", task), curl("0.3", "tasks/resubscribe", task));
@@ -83,6 +92,7 @@ fn greeting() -> String {
             curl("0.3", "message/send", &old)
         ),
         format!("# Stream\n{}\n{}\n", curl("1.0", "SendStreamingMessage", &new), curl("0.3", "message/stream", &old)),
+        format!("# Send over HTTP+JSON in protocol 1.0, stream in 0.3\n{rest_new}\n{rest_old}\n"),
         format!("# Start something long, look at it, follow it to its end\n{}\n{get}\n{follow}\n", start(40)),
         format!("# The same, looked at and followed in protocol 0.3\n{}\n{old_get}\n{old_follow}\n", start(40)),
         "# Start something longer, read three seconds of what comes after the fifth event, cancel it".to_owned(),

@@ -10,7 +10,10 @@
 
 use std::{
     convert::Infallible,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -20,7 +23,7 @@ use a2a_layers::{
     owner::Owner,
     server::{Mount, serve},
     task::ReplyMode,
-    types::{AgentCard, AgentExtension, AgentSkill, Artifact, JsonObject, Message, Part, TaskState},
+    types::{AgentCard, AgentExtension, AgentInterface, AgentSkill, Artifact, JsonObject, Message, Part, TaskState},
 };
 use futures_util::{StreamExt, stream};
 use http::{Request, header::AUTHORIZATION};
@@ -38,7 +41,7 @@ static TICKS: AtomicU64 = AtomicU64::new(0);
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let Options { profile, port, public_url } = Options::from_arguments()?;
-    let agent = service_fn(|request: Request<Message>| async move { act(&request) });
+    let agent = service_fn(|request: Request<Arc<Message>>| async move { act(&request) });
     let url = format!("{}/", public_url.trim_end_matches('/'));
     let mut mount = Mount::messages("scripted", agent)
         .description("Does what the first text of a message says")
@@ -105,14 +108,15 @@ fn extended_card(url: &str) -> AgentCard {
     card.capabilities.streaming = true;
     card.capabilities.extended_agent_card = true;
     for version in ["1.0", "0.3"] {
-        card.interfaces.push(a2a_layers::types::AgentInterface::new(url, "JSONRPC", version));
+        card.interfaces.push(AgentInterface::new(url, "JSONRPC", version));
+        card.interfaces.push(AgentInterface::new(url.trim_end_matches('/'), "HTTP+JSON", version));
     }
     card.skills.push(AgentSkill::new("script", "Scripts", "Plays one of a few scripts", "test"));
     card.skills.push(AgentSkill::new("secret", "Secret", "Known to those who authenticate", "test"));
     card
 }
 
-fn act(request: &Request<Message>) -> Result<Reply, Error> {
+fn act(request: &Request<Arc<Message>>) -> Result<Reply, Error> {
     let script = request.body().parts.iter().find_map(Part::as_text).unwrap_or_default();
     Ok(match script {
         "message" => Reply::message(Message::agent("a direct message")),
@@ -148,7 +152,7 @@ fn later(pause: Duration, updates: Vec<Update>) -> Reply {
     Reply::stream(begin.chain(end).map(Ok::<_, Infallible>))
 }
 
-fn slow(request: &Request<Message>) -> Reply {
+fn slow(request: &Request<Arc<Message>>) -> Reply {
     let cancellation = request.cancellation().clone();
     let work = async move {
         tokio::select! {

@@ -7,6 +7,7 @@
 use std::{
     convert::Infallible,
     env,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -26,7 +27,7 @@ use tower::{Layer, Service, ServiceBuilder};
 /// What our agent reads, in the place of the crate's `Input`.
 struct Words(Vec<String>);
 
-/// Turns messages into words. Between `task` and an agent, whatever takes a `Request<Message>` will do.
+/// Turns messages into words. Between `task` and an agent, whatever takes a `Request<Arc<Message>>` will do.
 #[derive(Clone)]
 struct WordsLayer;
 
@@ -41,7 +42,7 @@ impl<S> Layer<S> for WordsLayer {
     }
 }
 
-impl<S: Service<Request<Words>>> Service<Request<Message>> for ToWords<S> {
+impl<S: Service<Request<Words>>> Service<Request<Arc<Message>>> for ToWords<S> {
     type Response = S::Response;
     type Error = S::Error;
     type Future = S::Future;
@@ -50,8 +51,8 @@ impl<S: Service<Request<Words>>> Service<Request<Message>> for ToWords<S> {
         self.0.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<Message>) -> S::Future {
-        let words = |message: Message| Words(message.text().split_whitespace().map(str::to_owned).collect());
+    fn call(&mut self, request: Request<Arc<Message>>) -> S::Future {
+        let words = |message: Arc<Message>| Words(message.text().split_whitespace().map(str::to_owned).collect());
         self.0.call(request.map(words))
     }
 }

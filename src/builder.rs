@@ -1,5 +1,7 @@
 use tower::{ServiceBuilder, layer::util::Stack};
 
+#[cfg(feature = "rest")]
+use crate::rest::RestLayer;
 use crate::{
     agent_card::{AgentCardLayer, AgentCardService},
     blob::{BlobLayer, ServeBlobsLayer},
@@ -18,8 +20,8 @@ use crate::{
 /// Adds the layers of this crate to a [`ServiceBuilder`], each with its defaults and in the order of the methods below.
 ///
 /// A layer with other settings goes in with [`layer`](ServiceBuilder::layer), and so does one of your own. Tower's
-/// `timeout`, `load_shed` and `concurrency_limit` may stand anywhere below [`json_rpc`](Self::json_rpc), where errors
-/// become answers; below [`task`](Self::task) they hold for the agent alone, so that a busy agent keeps nobody from
+/// `timeout`, `load_shed` and `concurrency_limit` may stand anywhere below [`json_rpc`](Self::json_rpc) or `rest`, where
+/// errors become answers; below [`task`](Self::task) they hold for the agent alone, so that a busy agent keeps nobody from
 /// looking at a task. Sealed: it is there for `ServiceBuilder` alone.
 ///
 /// ```
@@ -70,6 +72,10 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     /// Reads JSON-RPC envelopes that come to this path, and puts one around each answer.
     fn json_rpc(self, path: &str) -> ServiceBuilder<Stack<JsonRpcLayer, L>>;
 
+    /// Serves verbs and paths below this path (HTTP+JSON), in the place of [`json_rpc`](Self::json_rpc).
+    #[cfg(feature = "rest")]
+    fn rest(self, base: &str) -> ServiceBuilder<Stack<RestLayer, L>>;
+
     /// Makes operations out of calls in versions 0.3 and 1.0, and answers in the caller's version.
     fn version(self) -> ServiceBuilder<Stack<VersionLayer, L>>;
 
@@ -119,6 +125,11 @@ impl<L> ServiceBuilderExt<L> for ServiceBuilder<L> {
 
     fn json_rpc(self, path: &str) -> ServiceBuilder<Stack<JsonRpcLayer, L>> {
         self.layer(JsonRpcLayer::new().path(path))
+    }
+
+    #[cfg(feature = "rest")]
+    fn rest(self, base: &str) -> ServiceBuilder<Stack<RestLayer, L>> {
+        self.layer(RestLayer::new().base(base))
     }
 
     fn version(self) -> ServiceBuilder<Stack<VersionLayer, L>> {

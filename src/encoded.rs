@@ -8,6 +8,8 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use bytes::Bytes;
 
+use crate::scan;
+
 /// One JSON document, or a stream of them.
 #[non_exhaustive]
 pub enum Encoded<S> {
@@ -43,6 +45,7 @@ impl<S> fmt::Debug for Encoded<S> {
 #[derive(Clone, Debug)]
 pub struct Frame {
     id: Option<u64>,
+    event: Option<&'static str>,
     head: Bytes,
     data: Text,
     tail: Bytes,
@@ -58,7 +61,11 @@ pub struct Text(Form);
 #[derive(Clone, Debug)]
 enum Form {
     Bytes(Bytes),
-    Shared(Arc<[u8]>),
+    /// Whether it is on one line is found out once, for all who will write it.
+    Shared {
+        text: Arc<[u8]>,
+        on_one_line: bool,
+    },
 }
 
 impl Deref for Text {
@@ -67,7 +74,7 @@ impl Deref for Text {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Form::Bytes(bytes) => bytes,
-            Form::Shared(shared) => shared,
+            Form::Shared { text, .. } => text,
         }
     }
 }
@@ -82,8 +89,19 @@ impl Text {
     /// A copy that many readers will share.
     #[must_use]
     pub fn shared(text: &[u8]) -> Self {
-        Self(Form::Shared(text.into()))
+        Self(Form::Shared { text: text.into(), on_one_line: is_on_one_line(text) })
     }
+}
+
+/// True if there is nothing in a text of which some reader may think that a line ends there, nor anything that begins
+/// like it.
+pub(crate) fn is_on_one_line(text: &[u8]) -> bool {
+    scan::none(text, may_end_line)
+}
+
+/// True of line ends, and of the first bytes of U+0085, U+2028 and U+2029, which some readers take for such.
+pub(crate) fn may_end_line(byte: u8) -> bool {
+    (byte == b'\n') | (byte == b'\r') | (byte == 0xC2) | (byte == 0xE2)
 }
 
 impl Frame {
@@ -93,13 +111,20 @@ impl Frame {
     }
 
     pub(crate) fn of(data: Text) -> Self {
-        Self { id: None, head: Bytes::new(), data, tail: Bytes::new() }
+        Self { id: None, event: None, head: Bytes::new(), data, tail: Bytes::new() }
     }
 
     /// With the number by which a reader can come back to it.
     #[must_use]
     pub fn with_id(mut self, id: Option<u64>) -> Self {
         self.id = id;
+        self
+    }
+
+    /// With a name that tells readers what sort of event it is; without one it is a plain message. It must be one line.
+    #[must_use]
+    pub fn with_event(mut self, name: &'static str) -> Self {
+        self.event = Some(name);
         self
     }
 
@@ -117,10 +142,21 @@ impl Frame {
         self.id
     }
 
+    /// The name that tells readers what sort of event it is.
+    #[must_use]
+    pub fn event(&self) -> Option<&'static str> {
+        self.event
+    }
+
     /// The text, in pieces that are to be written one behind the other.
     #[must_use]
     pub fn pieces(&self) -> [&[u8]; 3] {
         [&self.head, &self.data, &self.tail]
+    }
+
+    /// True if the document between the envelope's pieces is known to be on one line.
+    pub(crate) fn is_on_one_line(&self) -> bool {
+        matches!(self.data.0, Form::Shared { on_one_line: true, .. })
     }
 
     /// How many bytes the text has.

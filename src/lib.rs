@@ -1,7 +1,7 @@
 //! Composable [tower](https://docs.rs/tower) layers that turn any agent into a complete A2A (Agent2Agent) server.
 //!
-//! Agents of different frameworks call each other over A2A: an agent card to find out what an agent does, JSON-RPC to
-//! talk to it, streams of server-sent events, tasks, and files. Two wire versions live side by side, 0.3 and 1.0. Each of
+//! Agents of different frameworks call each other over A2A: an agent card to find out what an agent does, JSON-RPC
+//! or HTTP+JSON to talk to it, streams of server-sent events, tasks, and files. Two wire versions live side by side, 0.3 and 1.0. Each of
 //! these concerns is a layer here, around an agent that is an ordinary `tower::Service`; each can be used alone, left
 //! out, replaced, tuned and measured.
 //!
@@ -43,7 +43,7 @@
 //! | level | request body | response body | layers |
 //! | --- | --- | --- | --- |
 //! | wire | any `http_body::Body` | a body | [`agent_card`], [`serve_blobs`](blob::ServeBlobsLayer), [`sse`], [`body`](mod@body) |
-//! | whole | `Bytes` | [`Encoded`](encoded::Encoded) | [`json_rpc`] |
+//! | whole | `Bytes` | [`Encoded`](encoded::Encoded) | [`json_rpc`] or `rest` |
 //! | call | [`Call`](call::Call) | [`Encoded`](encoded::Encoded) | [`version`] |
 //! | operation | [`Operation`](operation::Operation) | [`Outcome`](operation::Outcome) | [`capability`], [`extension`], [`media_type`], [`task`] |
 //! | message | [`Message`](types::Message) | [`impl IntoReply`](agent::IntoReply) | [`blob`], [`accepted_output`](media_type::AcceptedOutputLayer), [`part`] |
@@ -55,8 +55,8 @@
 //!
 //! # Features
 //!
-//! None is on by default.
-//!
+//! - `rest`, on by default, for it has no dependencies: HTTP+JSON, the `rest` module, and `Mount` serves it beside
+//!   JSON-RPC.
 //! - `grpc`: the module `grpc`, gRPC in versions 1.0 and 0.3, from the wire straight to operations, and
 //!   `server::Mount::grpc`, which serves it on the port of a mount. `grpc-health` and `grpc-reflection` add those protocols.
 //! - `http2`: `server::serve` speaks HTTP/2 too, on the same port; part of `grpc`.
@@ -82,9 +82,13 @@ pub mod encoded;
 pub mod sse;
 
 // Calls: a method and its parameters.
+mod binding;
 pub mod call;
 pub mod dialect;
 pub mod json_rpc;
+mod percent;
+#[cfg(feature = "rest")]
+pub mod rest;
 pub mod version;
 
 // Operations: what a caller wants.
@@ -114,6 +118,8 @@ pub mod docs;
 
 // Sugar, to spell it out.
 mod builder;
+mod scan;
+mod timer;
 pub use builder::ServiceBuilderExt;
 
 #[cfg(doctest)]

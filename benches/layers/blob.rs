@@ -1,4 +1,4 @@
-use std::{convert::Infallible, future::ready};
+use std::{convert::Infallible, future::ready, sync::Arc};
 
 use a2a_layers::{
     blob::{BlobLayer, BlobStore, MemoryBlobStore},
@@ -27,7 +27,7 @@ fn store() -> MemoryBlobStore {
     MemoryBlobStore::new("https://agent.example/blobs").max_bytes(4 * MIB)
 }
 
-fn agent(request: Request<Message>) -> std::future::Ready<Result<&'static str, Infallible>> {
+fn agent(request: Request<Arc<Message>>) -> std::future::Ready<Result<&'static str, Infallible>> {
     drop(request);
     ready(Ok("ok"))
 }
@@ -41,10 +41,10 @@ fn floor(bytes: usize) -> Work {
     use a2a_layers::{agent::IntoReply as _, blob::File};
     let (text, store) = (Bytes::from(file_base64(bytes)), store());
     work(move || {
-        let mut request = Request::new(inline(&text));
+        let mut request: Request<Arc<Message>> = Request::new(inline(&text).into());
         let bytes = STANDARD.decode(&text).unwrap();
         let url = now(store.put(File::new(bytes))).unwrap();
-        request.body_mut().parts[0] = Part::url(url);
+        Arc::make_mut(request.body_mut()).parts[0] = Part::url(url);
         now(agent(request)).map(<&str>::into_reply)
     })
 }
@@ -52,29 +52,29 @@ fn floor(bytes: usize) -> Work {
 fn inbound(bytes: usize) -> Work {
     let text = Bytes::from(file_base64(bytes));
     let mut service = BlobLayer::new(store()).layer(service_fn(agent));
-    work(move || now(service.call(Request::new(inline(&text)))))
+    work(move || now(service.call(Request::new(inline(&text).into()))))
 }
 
 fn no_file_floor() -> Work {
     use a2a_layers::agent::IntoReply as _;
-    work(|| now(agent(Request::new(message(100)))).map(<&str>::into_reply))
+    work(|| now(agent(Request::new(message(100).into()))).map(<&str>::into_reply))
 }
 
 /// The same error, in the box that errors of services come in.
 fn refused_floor() -> Work {
     work(|| {
         let error = Error::invalid_params(format!("message.parts[{}]", 0), "cannot be read by whoever it is meant for");
-        (Request::new(inline(&Bytes::from_static(b"no base64"))), BoxError::from(error))
+        (Request::new(Arc::new(inline(&Bytes::from_static(b"no base64")))), BoxError::from(error))
     })
 }
 
 fn no_file() -> Work {
     let mut service = BlobLayer::new(store()).layer(service_fn(agent));
-    work(move || now(service.call(Request::new(message(100)))))
+    work(move || now(service.call(Request::new(message(100).into()))))
 }
 
 fn refused() -> Work {
     let text = Bytes::from_static(b"no base64");
     let mut service = BlobLayer::new(store()).layer(service_fn(agent));
-    work(move || now(service.call(Request::new(inline(&text)))))
+    work(move || now(service.call(Request::new(inline(&text).into()))))
 }

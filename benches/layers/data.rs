@@ -1,14 +1,21 @@
 //! What goes in and out, small and large.
 
-use std::sync::Arc;
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
 
 use a2a_layers::{
     call::Binding,
+    encoded::Frame,
+    error::Error,
     operation::{Operation, OperationRequest, ProtocolVersion, SendMessage},
     types::{Artifact, Event, Message, Part, Task, TaskArtifactUpdateEvent, TaskState, Timestamp},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
+use futures_util::{Stream, stream};
 use http::{HeaderValue, Request, Response, header};
 
 pub(crate) const KIB: usize = 1 << 10;
@@ -109,4 +116,20 @@ pub(crate) fn send(message: Message) -> Request<Operation> {
 
 pub(crate) fn operation(request: OperationRequest) -> Request<Operation> {
     Request::new(Operation::new(ProtocolVersion::V1_0, Binding::JsonRpc, request))
+}
+
+/// An event of a stream.
+const EVENT: &[u8] = &[b'1'; 200];
+
+/// A hundred events that are ready.
+pub(crate) fn events() -> impl Stream<Item = Result<Frame, Error>> {
+    stream::iter(std::iter::repeat_n(Frame::new(EVENT), 100).map(Ok))
+}
+
+/// Polls to the end a stream that never waits.
+pub(crate) fn exhaust<T>(mut stream: impl Stream<Item = T> + Unpin) {
+    let mut cx = Context::from_waker(Waker::noop());
+    while let Poll::Ready(Some(item)) = Pin::new(&mut stream).poll_next(&mut cx) {
+        std::hint::black_box(item);
+    }
 }

@@ -1,9 +1,4 @@
-use std::{
-    convert::Infallible,
-    future::ready,
-    pin::Pin,
-    task::{Context, Poll, Waker},
-};
+use std::{convert::Infallible, future::ready};
 
 use a2a_layers::{
     call::Call,
@@ -13,10 +8,7 @@ use a2a_layers::{
     operation::ProtocolVersion,
 };
 use bytes::Bytes;
-use futures_util::{
-    Stream,
-    stream::{self, Empty},
-};
+use futures_util::stream::Empty;
 use http::{Request, Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -24,7 +16,7 @@ use tower::{Layer, Service, service_fn};
 
 use crate::{
     case::{Case, Work, benches, now, work},
-    data::{ID, KIB, MIB, envelope, json, post, send_params, text_part},
+    data::{ID, KIB, MIB, envelope, events, exhaust, json, post, send_params, text_part},
 };
 
 benches![
@@ -109,19 +101,6 @@ fn error_floor() -> Work {
         response.extensions_mut().insert(error.kind());
         response
     })
-}
-
-const EVENT: &[u8] = &[b'1'; 200];
-
-fn events() -> impl Stream<Item = Result<Frame, Error>> {
-    stream::iter(std::iter::repeat_n(Frame::new(EVENT), 100).map(Ok))
-}
-
-fn exhaust<T>(mut stream: impl Stream<Item = T> + Unpin) {
-    let mut cx = Context::from_waker(Waker::noop());
-    while let Poll::Ready(Some(item)) = Pin::new(&mut stream).poll_next(&mut cx) {
-        std::hint::black_box(item);
-    }
 }
 
 fn stream_floor() -> Work {

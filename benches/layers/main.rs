@@ -19,6 +19,7 @@ mod extension;
 mod json_rpc;
 mod media_type;
 mod part;
+mod rest;
 mod sse;
 mod task;
 mod version;
@@ -43,6 +44,7 @@ const LAYERS: &[(&str, &[Case])] = &[
     ("sse", sse::CASES),
     ("body", body::CASES),
     ("json_rpc", json_rpc::CASES),
+    ("rest", rest::CASES),
     ("version", version::CASES),
     ("capability", capability::CASES),
     ("extension", extension::CASES),

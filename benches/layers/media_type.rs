@@ -1,4 +1,4 @@
-use std::{convert::Infallible, future::ready};
+use std::{convert::Infallible, future::ready, sync::Arc};
 
 use a2a_layers::{
     error::{Error, ErrorKind},
@@ -60,17 +60,17 @@ fn layer(message: fn() -> Message) -> Work {
     work(move || now(service.call(send(message()))))
 }
 
-fn agent(request: Request<Message>) -> std::future::Ready<Result<String, Infallible>> {
+fn agent(request: Request<Arc<Message>>) -> std::future::Ready<Result<String, Infallible>> {
     drop(request);
     ready(Ok(text(100)))
 }
 
 fn output_floor() -> Work {
     use a2a_layers::agent::IntoReply as _;
-    work(|| now(agent(Request::new(plain()))).map(String::into_reply))
+    work(|| now(agent(Request::new(plain().into()))).map(String::into_reply))
 }
 
 fn output() -> Work {
     let mut service = AcceptedOutputLayer::new().layer(service_fn(agent));
-    work(move || now(service.call(Request::new(plain()))))
+    work(move || now(service.call(Request::new(plain().into()))))
 }

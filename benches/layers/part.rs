@@ -1,4 +1,4 @@
-use std::{convert::Infallible, future::ready};
+use std::{convert::Infallible, future::ready, sync::Arc};
 
 use a2a_layers::{
     error::{BoxError, Error},
@@ -40,20 +40,20 @@ fn inline() -> Message {
 }
 
 fn floor(message: fn() -> Message) -> Work {
-    let inner = |request: Request<Message>| ready(Ok::<_, Infallible>(request.body().parts.len()));
-    work(move || now(inner(Request::new(message()))))
+    let inner = |request: Request<Arc<Message>>| ready(Ok::<_, Infallible>(request.body().parts.len()));
+    work(move || now(inner(Request::new(message().into()))))
 }
 
 /// The same error, in the box that errors of services come in.
 fn refused_floor() -> Work {
     work(|| {
         let error = Error::invalid_params(format!("message.parts[{}]", 0), "cannot be read by whoever it is meant for");
-        (Request::new(inline()), BoxError::from(error))
+        (Request::new(Arc::new(inline())), BoxError::from(error))
     })
 }
 
 fn layer(message: fn() -> Message) -> Work {
     let inner = |request: Request<Input>| ready(Ok::<_, Infallible>(request.body().text().len()));
     let mut service = PartLayer::new().layer(service_fn(inner));
-    work(move || now(service.call(Request::new(message()))))
+    work(move || now(service.call(Request::new(message().into()))))
 }

@@ -36,13 +36,13 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().build().unwrap()
 }
 
-fn agent(request: Request<Message>) -> Ready<Result<Reply, BoxError>> {
+fn agent(request: Request<Arc<Message>>) -> Ready<Result<Reply, BoxError>> {
     use a2a_layers::agent::IntoReply as _;
     drop(request);
     ready(Ok(text(100).into_reply()))
 }
 
-type Agent = fn(Request<Message>) -> Ready<Result<Reply, BoxError>>;
+type Agent = fn(Request<Arc<Message>>) -> Ready<Result<Reply, BoxError>>;
 type Service_ = Tasks<tower::util::ServiceFn<Agent>, a2a_layers::task::MemoryTaskStore>;
 
 fn service(agent: Agent) -> Service_ {
@@ -127,7 +127,7 @@ fn list() -> Work {
     })
 }
 
-fn waiting(_: Request<Message>) -> Ready<Result<Reply, BoxError>> {
+fn waiting(_: Request<Arc<Message>>) -> Ready<Result<Reply, BoxError>> {
     let never = futures_util::stream::pending::<Result<a2a_layers::agent::Update, BoxError>>();
     ready(Ok(Reply::stream(never)))
 }
@@ -152,7 +152,7 @@ fn snapshot() -> Work {
     })
 }
 
-fn chunking<const CHUNKS: usize>(_: Request<Message>) -> Ready<Result<Reply, BoxError>> {
+fn chunking<const CHUNKS: usize>(_: Request<Arc<Message>>) -> Ready<Result<Reply, BoxError>> {
     let chunks = (0..CHUNKS).map(|_| Ok::<_, BoxError>(text(60)));
     ready(Ok(Reply::stream(futures_util::stream::iter(chunks))))
 }

@@ -12,11 +12,16 @@ pub(crate) enum Version {
     V1_0,
 }
 
-/// A whole request: the head, and this body.
+/// A whole request to the JSON-RPC endpoint: the head, and this body.
 pub(crate) fn post(version: Version, body: &str) -> Vec<u8> {
+    post_to("/", version, body)
+}
+
+/// A whole request to this path.
+pub(crate) fn post_to(path: &str, version: Version, body: &str) -> Vec<u8> {
     let version = if version == Version::V1_0 { "1.0" } else { "0.3" };
     format!(
-        "POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\naccept: application/json, \
+        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\naccept: application/json, \
          text/event-stream\r\na2a-version: {version}\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
@@ -44,6 +49,11 @@ fn message(version: Version, part: &str) -> String {
 fn text(version: Version) -> String {
     let kind = if version == Version::V0_3 { r#""kind":"text","# } else { "" };
     message(version, &format!(r#"{{{kind}"text":"{WORDS}"}}"#))
+}
+
+/// What a 1.0 send over HTTP+JSON says.
+pub(crate) fn rest_send() -> String {
+    text(Version::V1_0)
 }
 
 pub(crate) fn send(version: Version) -> String {

@@ -218,6 +218,21 @@ pub(crate) async fn send(request: Request<Incoming>) -> Response<Full<Bytes>> {
     answer(call.id, Event::Task(task("TASK_STATE_COMPLETED", Some(text), call.params.message)))
 }
 
+/// SendMessage over HTTP+JSON, answered with a message: neither side has an envelope.
+pub(crate) async fn rest_message(request: Request<Incoming>) -> Response<Full<Bytes>> {
+    let body = whole(request).await;
+    let send: Send<Message> = serde_json::from_slice(&body).expect("the load sends JSON");
+    json(&reply(super::ours::said(send.message.text())))
+}
+
+/// SendMessage over HTTP+JSON, answered with a task.
+pub(crate) async fn rest_send(request: Request<Incoming>) -> Response<Full<Bytes>> {
+    let body = whole(request).await;
+    let send: Send<Message> = serde_json::from_slice(&body).expect("the load sends JSON");
+    let text = super::ours::said(send.message.text());
+    json(&Event::Task(task("TASK_STATE_COMPLETED", Some(text), send.message)))
+}
+
 /// GetTask: one task that is always the same is written each time.
 pub(crate) fn get() -> impl AsyncHandler {
     let message = Message {

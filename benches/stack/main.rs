@@ -85,6 +85,8 @@ const fn row(name: &'static str, reach: Reach, how: How) -> Row {
 const ROWS: &[Row] = &[
     row("send → message", Reach::AtLeast(0.9), How::Beside(throughput::message)),
     row("send → task", Reach::AtLeast(0.75), How::Beside(throughput::send)),
+    row("REST send → message", Reach::AtLeast(0.85), How::Beside(|| throughput::rest(false))),
+    row("REST send → task", Reach::AtLeast(0.75), How::Beside(|| throughput::rest(true))),
     row("get", Reach::AtLeast(0.9), How::Beside(throughput::get)),
     row("stream of 100, yielding", Reach::AtLeast(0.9), How::Beside(|| throughput::stream(true))),
     row("stream of 100, ready", Reach::AtLeast(0.5), How::Beside(|| throughput::stream(false))),
@@ -97,6 +99,7 @@ const ROWS: &[Row] = &[
     row("0.3 to 1.0: stream", Reach::AtLeast(0.95), How::Beside(|| throughput::versions("stream"))),
     row("heap calls: send → message", Reach::AtMost(30.0), How::Heap(throughput::message)),
     row("heap calls: send → task", Reach::AtMost(30.0), How::Heap(throughput::send)),
+    row("heap calls: REST send → message", Reach::AtMost(30.0), How::Heap(|| throughput::rest(false))),
     row("heap calls: get", Reach::AtMost(25.0), How::Heap(throughput::get)),
     row("heap calls: stream of 100, yielding", Reach::AtMost(500.0), How::Heap(|| throughput::stream(true))),
     row("heap calls: stream of 100, ready", Reach::AtMost(500.0), How::Heap(|| throughput::stream(false))),

@@ -91,6 +91,19 @@ pub(crate) fn send() -> Pair {
     pair(async move || (of_ours(ours::send(), work()).await, of_limit(limit::send, work()).await))
 }
 
+/// A send over HTTP+JSON, answered with a message or with a task.
+pub(crate) fn rest(task: bool) -> Pair {
+    let post = || calls::post_to("/message:send", Version::V1_0, &calls::rest_send());
+    let work = move || Work::new(vec![post()], "You said: What is");
+    pair(async move || {
+        if task {
+            (of_ours(ours::send(), work()).await, of_limit(limit::rest_send, work()).await)
+        } else {
+            (of_ours(ours::message(), work()).await, of_limit(limit::rest_message, work()).await)
+        }
+    })
+}
+
 pub(crate) fn get() -> Pair {
     pair(async || {
         let (service, ids) = ours::with_tasks(1000).await;

@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct TaskContext(Arc<Inner>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
     task_id: Arc<str>,
     context_id: Arc<str>,
@@ -35,7 +35,7 @@ enum Incoming {
     /// A layer is about to change it.
     Held,
     /// This is kept in its place.
-    Changed(Message),
+    Changed(Arc<Message>),
     /// The layer that wanted to change it could not.
     Lost,
 }
@@ -46,14 +46,34 @@ enum Incoming {
 pub struct MessageHold(TaskContext);
 
 /// Makes a [`TaskContext`]; for those who drive agents without the [`task`](crate::task) layer, such as tests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[must_use]
 pub struct TaskContextBuilder(Inner);
 
 impl TaskContext {
     /// The context of this task in this conversation.
     pub fn builder(task_id: impl Into<Arc<str>>, context_id: impl Into<Arc<str>>) -> TaskContextBuilder {
-        TaskContextBuilder(Inner { task_id: task_id.into(), context_id: context_id.into(), ..Inner::default() })
+        Self::cancelable(task_id.into(), context_id.into(), Cancellation::new())
+    }
+
+    /// As [`builder`](Self::builder), without a cancellation that is only made to be replaced.
+    pub(crate) fn cancelable(
+        task_id: Arc<str>,
+        context_id: Arc<str>,
+        cancellation: Cancellation,
+    ) -> TaskContextBuilder {
+        TaskContextBuilder(Inner {
+            task_id,
+            context_id,
+            owner: Owner::anonymous(),
+            task: None,
+            referenced: Vec::new(),
+            extensions: ActivatedExtensions::default(),
+            accepted_output_modes: Vec::new(),
+            metadata: None,
+            cancellation,
+            incoming: Mutex::default(),
+        })
     }
 
     /// The task's id.
@@ -136,7 +156,7 @@ impl TaskContext {
     }
 
     /// What to keep instead of the message as it came.
-    pub(crate) fn take_changed(&self) -> Option<Message> {
+    pub(crate) fn take_changed(&self) -> Option<Arc<Message>> {
         match std::mem::take(&mut *self.incoming()) {
             Incoming::Changed(message) => Some(message),
             _ => None,
@@ -154,8 +174,8 @@ impl TaskContext {
 
 impl MessageHold {
     /// Says what the task's history should keep.
-    pub fn keep(self, message: Message) {
-        self.0.set_incoming(Incoming::Changed(message));
+    pub fn keep(self, message: impl Into<Arc<Message>>) {
+        self.0.set_incoming(Incoming::Changed(message.into()));
     }
 }
 

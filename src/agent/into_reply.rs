@@ -55,7 +55,7 @@ macro_rules! one_update {
     ($($kind:ty),+ $(,)?) => {$(
         impl IntoReply for $kind {
             fn into_reply(self) -> Reply {
-                Reply::updates(vec![self.into()])
+                Update::from(self).into()
             }
         }
     )+};

@@ -1,6 +1,6 @@
 //! The agent's side: what it is asked, and what it may answer.
 //!
-//! An agent is any `tower::Service<http::Request<Input>>` (or `<http::Request<Message>>`, without the
+//! An agent is any `tower::Service<http::Request<Input>>` (or `<http::Request<Arc<Message>>>`, without the
 //! [`part`](crate::part) layer) whose response implements [`IntoReply`]. The request's head is the one that came in over
 //! the socket; [`RequestExt`] tells the task, the conversation, the caller, and when the work is no longer wanted.
 //!

@@ -18,8 +18,8 @@ pub type Updates = Pin<Box<dyn Stream<Item = Result<Update, BoxError>> + Send>>;
 pub struct Reply(pub(crate) ReplyForm);
 
 pub(crate) enum ReplyForm {
-    /// A whole answer. Whether it becomes a message or a task is a setting of the mount.
-    Message(Message),
+    /// One update, such as a whole answer.
+    One(Update),
     /// A few updates that are there already.
     Updates(Vec<Update>),
     /// Updates that are still to come.
@@ -30,7 +30,7 @@ impl Reply {
     /// A whole answer. Where the mount leaves the choice to the agent, it is sent as a message, without a task.
     #[must_use]
     pub fn message(message: Message) -> Self {
-        Self(ReplyForm::Message(message))
+        Self(ReplyForm::One(Update::Message(message)))
     }
 
     /// A few updates that are there already.
@@ -67,10 +67,7 @@ impl Reply {
     #[must_use]
     pub fn map(self, mut change: impl FnMut(Update) -> Update + Send + 'static) -> Self {
         Self(match self.0 {
-            ReplyForm::Message(message) => match change(Update::Message(message)) {
-                Update::Message(message) => ReplyForm::Message(message),
-                update => ReplyForm::Updates(vec![update]),
-            },
+            ReplyForm::One(update) => ReplyForm::One(change(update)),
             ReplyForm::Updates(updates) => ReplyForm::Updates(updates.into_iter().map(change).collect()),
             ReplyForm::Stream(updates) => {
                 ReplyForm::Stream(Box::pin(updates.map(move |update| update.map(&mut change))))
@@ -82,7 +79,7 @@ impl Reply {
     #[must_use]
     pub fn into_updates(self) -> Updates {
         match self.0 {
-            ReplyForm::Message(message) => Box::pin(futures_util::stream::iter([Ok(Update::Message(message))])),
+            ReplyForm::One(update) => Box::pin(futures_util::stream::iter([Ok(update)])),
             ReplyForm::Updates(updates) => Box::pin(futures_util::stream::iter(updates.into_iter().map(Ok))),
             ReplyForm::Stream(updates) => updates,
         }
@@ -91,14 +88,15 @@ impl Reply {
 
 impl From<Update> for Reply {
     fn from(update: Update) -> Self {
-        Self::updates(vec![update])
+        Self(ReplyForm::One(update))
     }
 }
 
 impl fmt::Debug for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            ReplyForm::Message(message) => f.debug_tuple("Message").field(message).finish(),
+            ReplyForm::One(Update::Message(message)) => f.debug_tuple("Message").field(message).finish(),
+            ReplyForm::One(update) => f.debug_tuple("Updates").field(&[update]).finish(),
             ReplyForm::Updates(updates) => f.debug_tuple("Updates").field(updates).finish(),
             ReplyForm::Stream(_) => f.write_str("Stream(..)"),
         }

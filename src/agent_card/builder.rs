@@ -104,6 +104,18 @@ impl AgentCardBuilder {
         self.interface(AgentInterface::new(url, Binding::JsonRpc.name(), version.to_string()))
     }
 
+    /// HTTP+JSON below this URL, in versions 1.0 and 0.3. Clients put `/message:send` and its like behind it, so it has no
+    /// slash at its end.
+    pub fn rest(self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.rest_of(ProtocolVersion::V1_0, url.clone()).rest_of(ProtocolVersion::V0_3, url)
+    }
+
+    /// HTTP+JSON below this URL, in this version alone.
+    pub fn rest_of(self, version: ProtocolVersion, url: impl Into<String>) -> Self {
+        self.interface(AgentInterface::new(url, Binding::HttpJson.name(), version.to_string()))
+    }
+
     /// gRPC at the host and port of this http or https URL, in versions 1.0 and 0.3.
     pub fn grpc(self, url: impl Into<String>) -> Self {
         let url = url.into();

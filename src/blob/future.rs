@@ -1,6 +1,7 @@
 use std::{
     fmt,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -18,14 +19,14 @@ use crate::{
     types::Message,
 };
 
-type StoringRequest = Pin<Box<dyn Future<Output = Result<Request<Message>, Error>> + Send>>;
+type StoringRequest = Pin<Box<dyn Future<Output = Result<Request<Arc<Message>>, Error>> + Send>>;
 
 pin_project! {
     /// The answer of [`Blobs`](super::Blobs): stores what came in, asks the agent, and stores what it answers.
     #[must_use = "futures do nothing unless polled"]
     pub struct ResponseFuture<S, St>
     where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
     {
         #[pin]
         state: State<S, S::Future>,
@@ -46,7 +47,7 @@ pin_project! {
 
 impl<S, St> ResponseFuture<S, St>
 where
-    S: Service<Request<Message>>,
+    S: Service<Request<Arc<Message>>>,
 {
     pub(super) const fn storing(request: StoringRequest, inner: S, out: Outbound<St>) -> Self {
         Self { state: State::Storing { request, inner }, out: Some(out) }
@@ -63,7 +64,7 @@ where
 
 impl<S, St> Future for ResponseFuture<S, St>
 where
-    S: Service<Request<Message>>,
+    S: Service<Request<Arc<Message>>>,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
     St: BlobStore,
@@ -99,7 +100,7 @@ where
 
 impl<S, St> fmt::Debug for ResponseFuture<S, St>
 where
-    S: Service<Request<Message>>,
+    S: Service<Request<Arc<Message>>>,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseFuture").finish_non_exhaustive()

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use http::Request;
 
 use super::{BlobStore, File};
@@ -30,16 +32,19 @@ pub(super) fn check(message: &Message, max_bytes: usize) -> Result<(), Error> {
 }
 
 /// Puts every inline file into the store and its URL in its place, for the agent and for the task's history.
-pub(super) async fn store<St: BlobStore>(store: St, mut req: Request<Message>) -> Result<Request<Message>, Error> {
+pub(super) async fn store<St: BlobStore>(
+    store: St,
+    mut req: Request<Arc<Message>>,
+) -> Result<Request<Arc<Message>>, Error> {
     let hold = req.task_context().hold_message();
-    for (index, part) in req.body_mut().parts.iter_mut().enumerate() {
+    for (index, part) in Arc::make_mut(req.body_mut()).parts.iter_mut().enumerate() {
         if let PartContent::Raw(bytes) = &part.content {
             let bytes = bytes.decode().ok_or_else(|| bad_base64(index))?;
             let url = store.put(File::of_part(bytes, part)).await.map_err(find_error)?;
             part.content = PartContent::Url(url);
         }
     }
-    hold.keep(req.body().clone());
+    hold.keep(Arc::clone(req.body()));
     Ok(req)
 }
 

@@ -32,6 +32,8 @@
 //! # Example
 //!
 //! ```
+//! use std::sync::Arc;
+//!
 //! use a2a_layers::{
 //!     blob::{BlobLayer, MemoryBlobStore},
 //!     error::BoxError,
@@ -43,7 +45,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), BoxError> {
 //! let store = MemoryBlobStore::new("https://agent.example/blobs");
-//! let agent = ServiceBuilder::new().layer(BlobLayer::new(store.clone())).service_fn(|req: Request<Message>| async move {
+//! let agent = ServiceBuilder::new().layer(BlobLayer::new(store.clone())).service_fn(|req: Request<Arc<Message>>| async move {
 //!     let file = &req.body().parts[0];
 //!     assert!(matches!(&file.content, PartContent::Url(url) if url.starts_with("https://agent.example/blobs/")));
 //!     assert_eq!(file.filename.as_deref(), Some("a.png"));
@@ -51,7 +53,7 @@
 //! });
 //!
 //! let picture = Part::raw(&b"\x89PNG"[..]).with_filename("a.png").with_media_type("image/png");
-//! agent.oneshot(Request::new(Message::user(picture))).await?;
+//! agent.oneshot(Request::new(Message::user(picture).into())).await?;
 //! assert_eq!(store.len(), 1);
 //! # Ok(())
 //! # }

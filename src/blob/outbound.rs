@@ -37,14 +37,18 @@ impl<St> Outbound<St> {
 impl<St: BlobStore> Outbound<St> {
     pub(super) fn prepare(self, reply: Reply) -> Prepared {
         match reply.0 {
-            ReplyForm::Message(mut message) => {
-                if !message.parts.iter().any(is_inline) {
-                    return Prepared::Ready(Reply::message(message));
+            ReplyForm::One(mut update) => {
+                self.mark_file(&mut update);
+                if !has_inline(&update) {
+                    return Prepared::Ready(update.into());
                 }
-                Prepared::Storing(Box::pin(async move {
-                    store_all(&self.store, &mut message.parts).await?;
-                    Ok(Reply::message(message))
-                }))
+                match update {
+                    Update::Message(mut message) => Prepared::Storing(Box::pin(async move {
+                        store_all(&self.store, &mut message.parts).await?;
+                        Ok(Reply::message(message))
+                    })),
+                    update => Prepared::Storing(Box::pin(self.store_updates(vec![update]))),
+                }
             }
             ReplyForm::Updates(mut updates) => {
                 updates.iter_mut().for_each(|update| self.mark_file(update));

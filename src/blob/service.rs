@@ -1,5 +1,6 @@
 use std::{
     mem,
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -33,9 +34,9 @@ impl<S, St> Blobs<S, St> {
     }
 }
 
-impl<S, St> Service<Request<Message>> for Blobs<S, St>
+impl<S, St> Service<Request<Arc<Message>>> for Blobs<S, St>
 where
-    S: Service<Request<Message>> + Clone,
+    S: Service<Request<Arc<Message>>> + Clone,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
     St: BlobStore,
@@ -48,7 +49,7 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    fn call(&mut self, req: Request<Message>) -> Self::Future {
+    fn call(&mut self, req: Request<Arc<Message>>) -> Self::Future {
         let out = Outbound::new(self.store.clone(), self.settings.file_outputs);
         if !self.settings.inbound || !inbound::has_inline(req.body()) {
             return ResponseFuture::called(self.inner.call(req), out);

@@ -68,10 +68,9 @@ where
         let (head, body) = request.into_parts();
         let limits = config.limits;
         let announced = body.size_hint().lower();
-        let refused = config
-            .gate
-            .refuse_head(&head)
-            .or_else(|| (announced > limits.size as u64).then(|| config.gate.refuse_body(&too_large(limits.size))));
+        let refused = config.gate.refuse_head(&head).or_else(|| {
+            (announced > limits.size as u64).then(|| config.gate.refuse_body(&head, &too_large(limits.size)))
+        });
         let refusal = refused.map(|response| {
             // Who asked whether to go on has not sent the body yet, and more than the limit would be read in vain.
             let in_vain = expects_continue(&head) || announced > limits.drain as u64;
@@ -131,7 +130,7 @@ where
                     // What came goes at once, and the call's place with it; the rest may take its time.
                     drop(this.collected.take());
                     let too_large = matches!(unread, Unread::TooLarge | Unread::TooLargeOutside);
-                    let response = this.gate.refuse_body(&unread.error(this.limits));
+                    let response = this.gate.refuse_body(&head, &unread.error(this.limits));
                     let drain = if too_large { this.limits.drain } else { 0 };
                     *this.refusal = Some(Refusal { response, drain, close: is_http_1(&head) });
                 }

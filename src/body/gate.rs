@@ -5,7 +5,7 @@ use crate::{error::Error, json_rpc};
 
 /// How a binding says no while a body is still on its way.
 ///
-/// [`Endpoint`](crate::json_rpc::Endpoint) is that of JSON-RPC. A function from an [`Error`] to a response is a gate that
+/// [`Endpoint`](crate::json_rpc::Endpoint) is that of JSON-RPC, `Routes` that of `rest`. A function from an [`Error`] to a response is a gate that
 /// lets every head pass.
 pub trait Gate {
     /// Looks at a request before its body is read. The answer, if it is refused.
@@ -17,15 +17,15 @@ pub trait Gate {
     /// The answer to a body that is too large
     /// ([`PayloadTooLarge`](crate::error::ErrorKind::PayloadTooLarge)), too slow
     /// ([`RequestTimeout`](crate::error::ErrorKind::RequestTimeout)) or broken off
-    /// ([`InvalidRequest`](crate::error::ErrorKind::InvalidRequest)).
-    fn refuse_body(&self, error: &Error) -> Response<Bytes>;
+    /// ([`InvalidRequest`](crate::error::ErrorKind::InvalidRequest)) of the request with this head.
+    fn refuse_body(&self, head: &Parts, error: &Error) -> Response<Bytes>;
 }
 
 impl<F> Gate for F
 where
     F: Fn(&Error) -> Response<Bytes>,
 {
-    fn refuse_body(&self, error: &Error) -> Response<Bytes> {
+    fn refuse_body(&self, _: &Parts, error: &Error) -> Response<Bytes> {
         self(error)
     }
 }
@@ -36,7 +36,7 @@ where
 pub struct AnyHead;
 
 impl Gate for AnyHead {
-    fn refuse_body(&self, error: &Error) -> Response<Bytes> {
+    fn refuse_body(&self, _: &Parts, error: &Error) -> Response<Bytes> {
         json_rpc::refuse_body(error)
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Every method of every version.
-pub(super) const METHODS: [&str; 23] = [
+pub(super) const METHODS: [&str; 24] = [
     "SendMessage",
     "SendStreamingMessage",
     "GetTask",
@@ -26,6 +26,7 @@ pub(super) const METHODS: [&str; 23] = [
     "message/send",
     "message/stream",
     "tasks/get",
+    "tasks/list",
     "tasks/cancel",
     "tasks/resubscribe",
     "tasks/pushNotificationConfig/set",

@@ -100,6 +100,30 @@ impl ErrorKind {
         }
     }
 
+    /// The name of its `google.rpc.Code` (spec 1.0.1 §5.4), as a `google.rpc.Status` in JSON has it.
+    ///
+    /// What the protocol leaves open goes by the HTTP status, so that the two never contradict each other.
+    #[must_use]
+    pub const fn status_name(self) -> &'static str {
+        match self {
+            Self::MethodNotFound | Self::TaskNotFound => "NOT_FOUND",
+            Self::TaskNotCancelable
+            | Self::PushNotificationNotSupported
+            | Self::UnsupportedOperation
+            | Self::ExtendedAgentCardNotConfigured
+            | Self::ExtensionSupportRequired
+            | Self::VersionNotSupported => "FAILED_PRECONDITION",
+            Self::Internal | Self::InvalidAgentResponse | Self::Custom => "INTERNAL",
+            Self::RequestTimeout => "DEADLINE_EXCEEDED",
+            Self::Overloaded => "UNAVAILABLE",
+            Self::Parse
+            | Self::InvalidRequest
+            | Self::InvalidParams
+            | Self::ContentTypeNotSupported
+            | Self::PayloadTooLarge => "INVALID_ARGUMENT",
+        }
+    }
+
     /// The words of the protocol's schemas.
     #[must_use]
     pub const fn message(self) -> &'static str {

@@ -7,7 +7,7 @@ use tonic_types::{ErrorDetails, StatusExt as _};
 
 use crate::error::{Error, ErrorKind};
 
-pub(super) use crate::json_rpc::log;
+pub(super) use crate::binding::log;
 
 /// The domain of the protocol's own reasons.
 const DOMAIN: &str = "a2a-protocol.org";

@@ -1,11 +1,14 @@
 //! What goes back: heads of results, and whole error envelopes.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{Response, StatusCode, header};
 
-use crate::error::{Error, ErrorKind};
+use crate::{
+    binding::{self, Escaped, retry_after},
+    error::Error,
+};
 
 const VERSION_AND_ID: &str = r#"{"jsonrpc":"2.0","id":"#;
 const RESULT: &str = r#","result":"#;
@@ -77,70 +80,19 @@ pub(super) fn error_document(id: &[u8], error: &Error) -> Bytes {
 /// The answer that carries an error, with HTTP 200: the protocol's errors are no errors of HTTP.
 pub(super) fn error_response(id: &[u8], error: &Error) -> Response<Bytes> {
     let mut response = document_response(StatusCode::OK, error_document(id, error));
-    if let Some(after) = error.retry_after() {
-        let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    if let Some(after) = retry_after(error) {
+        response.headers_mut().insert(header::RETRY_AFTER, after);
     }
     response.extensions_mut().insert(error.kind());
     response
 }
 
 pub(super) fn document_response(status: StatusCode, document: Bytes) -> Response<Bytes> {
-    let mut response = Response::new(document);
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-/// Tells the log what callers are not told.
-pub(crate) fn log(error: &Error) {
-    if matches!(error.kind(), ErrorKind::Internal | ErrorKind::InvalidAgentResponse) {
-        tracing::error!(error = %Causes(error), "a call failed inside");
-    }
-}
-
-/// An error and what led to it, on one line.
-struct Causes<'a>(&'a (dyn std::error::Error + 'static));
-
-impl fmt::Display for Causes<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
-    }
-}
-
-/// Writes text as it stands inside a JSON string.
-struct Escaped<'a>(&'a mut String);
-
-impl fmt::Write for Escaped<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut rest = text;
-        while let Some(at) = rest.find(|character: char| matches!(character, '"' | '\\') || character.is_control()) {
-            let (plain, special) = rest.split_at(at);
-            self.0.push_str(plain);
-            let mut characters = special.chars();
-            match characters.next() {
-                Some('\n') => self.0.push_str("\\n"),
-                Some(quoted @ ('"' | '\\')) => self.0.extend(['\\', quoted]),
-                Some(control) => write!(self.0, "\\u{:04x}", u32::from(control))?,
-                None => {}
-            }
-            rest = characters.as_str();
-        }
-        self.0.push_str(rest);
-        Ok(())
-    }
+    binding::document_response(status, "application/json", document)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::types::Json;
 
@@ -166,21 +118,5 @@ mod tests {
             "jsonrpc": "2.0", "id": null, "error": { "code": 7, "message": message, "data": [1] },
         });
         assert_eq!(read, expected);
-    }
-
-    #[test]
-    fn a_broken_second_counts_whole() {
-        let retry = |after| {
-            let error = Error::new(ErrorKind::Overloaded).with_retry_after(after);
-            error_response(NO_ID, &error).headers()[header::RETRY_AFTER].clone()
-        };
-        assert_eq!(retry(Duration::from_secs(3)), "3");
-        assert_eq!(retry(Duration::from_millis(3001)), "4");
-    }
-
-    #[test]
-    fn f06_the_log_has_the_causes() {
-        let inner = std::io::Error::other("disk on fire");
-        assert_eq!(Causes(&Error::internal(inner)).to_string(), "Internal error: disk on fire");
     }
 }

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
+use http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 
 use super::answer::{NO_ID, document_response, error_document, error_response};
 use crate::{
+    binding::{is_json, is_plain, refuse_encoding, without_slash},
     body::Gate,
     error::{Error, ErrorKind},
 };
@@ -42,7 +43,8 @@ impl Endpoint {
         self
     }
 
-    fn serves(&self, path: &str) -> bool {
+    /// True if requests to this path are its own.
+    pub(super) fn serves(&self, path: &str) -> bool {
         let path = without_slash(path);
         self.path.as_deref().is_none_or(|own| own == path || self.aliases.iter().any(|alias| **alias == *path))
     }
@@ -58,20 +60,17 @@ impl Gate for Endpoint {
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             return Some(response);
         }
-        if !is_json(&head.headers) {
+        if !head.headers.get(header::CONTENT_TYPE).is_some_and(is_json) {
             let error = Error::new(ErrorKind::ContentTypeNotSupported).with_detail("send application/json");
             return Some(error_response(NO_ID, &error));
         }
         if !is_plain(&head.headers) {
-            let error = Error::new(ErrorKind::ContentTypeNotSupported).with_detail("send it without Content-Encoding");
-            let mut response = document_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, error_document(NO_ID, &error));
-            response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-            return Some(response);
+            return Some(refuse_encoding(|status, error| document_response(status, error_document(NO_ID, error))));
         }
         None
     }
 
-    fn refuse_body(&self, error: &Error) -> Response<Bytes> {
+    fn refuse_body(&self, _: &Parts, error: &Error) -> Response<Bytes> {
         refuse_body(error)
     }
 }
@@ -91,23 +90,6 @@ fn refusal(head: &Parts, status: StatusCode, detail: &'static str) -> Response<B
     }
     let error = Error::new(ErrorKind::InvalidRequest).with_detail(detail);
     document_response(status, error_document(NO_ID, &error))
-}
-
-fn without_slash(path: &str) -> &str {
-    path.strip_suffix('/').unwrap_or(path)
-}
-
-/// `application/json`, or the media type that 1.0 made for the REST binding and clients of both bindings send to each.
-fn is_json(headers: &HeaderMap) -> bool {
-    let Some(value) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
-        return false;
-    };
-    let essence = value.split(';').next().unwrap_or_default().trim();
-    ["application/json", "application/a2a+json"].iter().any(|known| essence.eq_ignore_ascii_case(known))
-}
-
-fn is_plain(headers: &HeaderMap) -> bool {
-    headers.get_all(header::CONTENT_ENCODING).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 #[cfg(test)]

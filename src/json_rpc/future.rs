@@ -10,10 +10,11 @@ use http::{HeaderValue, Response, header};
 use pin_project_lite::pin_project;
 
 use super::{
-    answer::{Id, error_response, log},
+    answer::{Id, error_response},
     stream::Envelopes,
 };
 use crate::{
+    binding::log,
     encoded::Encoded,
     error::{BoxError, find_error},
 };

@@ -45,6 +45,18 @@ impl JsonRpcLayer {
     }
 }
 
+#[cfg(feature = "rest")]
+impl JsonRpcLayer {
+    /// True if requests to this path are for it.
+    pub(crate) fn serves(&self, path: &str) -> bool {
+        self.endpoint.serves(path)
+    }
+
+    pub(crate) fn gate(&self) -> &Endpoint {
+        &self.endpoint
+    }
+}
+
 impl<S> Layer<S> for JsonRpcLayer {
     type Service = JsonRpc<S>;
 

@@ -86,7 +86,7 @@ mod layer;
 mod service;
 mod stream;
 
-#[cfg(feature = "grpc")]
-pub(crate) use self::answer::log;
 pub(crate) use self::endpoint::refuse_body;
+#[cfg(feature = "rest")]
+pub(crate) use self::service::call;
 pub use self::{endpoint::Endpoint, future::ResponseFuture, layer::JsonRpcLayer, service::JsonRpc, stream::Envelopes};

@@ -1,7 +1,7 @@
 use std::{
     convert::Infallible,
     fmt,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use bytes::Bytes;
@@ -10,29 +10,23 @@ use tower_service::Service;
 
 use super::{
     JsonRpcLayer, ResponseFuture,
-    answer::{Id, error_response, log},
+    answer::{Id, error_response},
     envelope::{self, Envelope},
     stream::Envelopes,
 };
-use crate::{
-    body::Gate as _,
-    call::Call,
-    encoded::Encoded,
-    error::{BoxError, Error, find_error},
-};
+use crate::{binding::Readiness, body::Gate as _, call::Call, encoded::Encoded, error::BoxError};
 
 /// JSON-RPC 2.0 around a service of calls. See the [module documentation](super).
 pub struct JsonRpc<S> {
     inner: S,
     config: JsonRpcLayer,
-    // A failed service is never called again; its error answers every call of this clone.
-    failed: Option<Error>,
+    readiness: Readiness,
 }
 
 impl<S> JsonRpc<S> {
     /// Wraps a service of calls.
     pub fn new(inner: S, config: JsonRpcLayer) -> Self {
-        Self { inner, config, failed: None }
+        Self { inner, config, readiness: Readiness::default() }
     }
 }
 
@@ -52,31 +46,37 @@ where
     type Future = ResponseFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        if self.failed.is_none()
-            && let Err(error) = ready!(self.inner.poll_ready(cx))
-        {
-            let error = find_error(error.into());
-            log(&error);
-            self.failed = Some(error);
-        }
-        Poll::Ready(Ok(()))
+        self.readiness.poll(&mut self.inner, cx).map(Ok)
     }
 
     fn call(&mut self, request: Request<Bytes>) -> ResponseFuture<S::Future> {
-        let (parts, body) = request.into_parts();
-        if let Some(response) = self.config.endpoint.refuse_head(&parts) {
-            return ResponseFuture::refused(response);
-        }
-        match envelope::read(&body) {
-            Err(refusal) => ResponseFuture::refused(error_response(&refusal.id, &refusal.error)),
-            Ok(Envelope { id, call }) => match &self.failed {
-                Some(error) => ResponseFuture::refused(error_response(&id, error)),
-                None => {
-                    let future = self.inner.call(Request::from_parts(parts, call));
-                    ResponseFuture::calling(future, Id::new(&id), self.config.bare_stream_items)
-                }
-            },
-        }
+        call(&mut self.inner, &self.config, &self.readiness, request)
+    }
+}
+
+/// Carries a request out with a service that is ready.
+pub(crate) fn call<S, T>(
+    inner: &mut S,
+    config: &JsonRpcLayer,
+    readiness: &Readiness,
+    request: Request<Bytes>,
+) -> ResponseFuture<S::Future>
+where
+    S: Service<Request<Call>, Response = Response<Encoded<T>>>,
+{
+    let (parts, body) = request.into_parts();
+    if let Some(response) = config.endpoint.refuse_head(&parts) {
+        return ResponseFuture::refused(response);
+    }
+    match envelope::read(&body) {
+        Err(refusal) => ResponseFuture::refused(error_response(&refusal.id, &refusal.error)),
+        Ok(Envelope { id, call }) => match readiness.failure() {
+            Some(error) => ResponseFuture::refused(error_response(&id, error)),
+            None => {
+                let future = inner.call(Request::from_parts(parts, call));
+                ResponseFuture::calling(future, Id::new(&id), config.bare_stream_items)
+            }
+        },
     }
 }
 

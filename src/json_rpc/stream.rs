@@ -8,8 +8,8 @@ use bytes::Bytes;
 use futures_core::Stream;
 use pin_project_lite::pin_project;
 
-use super::answer::{Id, error_document, log};
-use crate::{encoded::Frame, error::Error};
+use super::answer::{Id, error_document};
+use crate::{binding::log, encoded::Frame, error::Error};
 
 pin_project! {
     /// A stream of results, each in its envelope.

@@ -135,7 +135,7 @@ where
 fn check(reply: Reply, accepted: TaskContext) -> Result<Reply, Error> {
     let modes = accepted.accepted_output_modes();
     match &reply.0 {
-        ReplyForm::Message(message) => check_parts(modes, message.parts.iter().map(Said::Part))?,
+        ReplyForm::One(update) => check_parts(modes, said(update))?,
         ReplyForm::Updates(updates) => check_parts(modes, updates.iter().flat_map(said))?,
         ReplyForm::Stream(_) => {
             let updates = reply.into_updates();

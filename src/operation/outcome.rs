@@ -2,7 +2,7 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     task::LogEntry,
-    types::{AgentCard, Artifact, Event, Message, PushNotificationConfig, Task},
+    types::{AgentCard, Artifact, Event, Message, Messages, PushNotificationConfig, Task},
 };
 
 /// What a caller gets: one typed result, or a stream of [`StreamEvent`]s.
@@ -97,10 +97,9 @@ impl TaskView {
 
     /// The messages to show.
     #[must_use]
-    pub fn history(&self) -> &[Arc<Message>] {
-        let all = &self.task.history;
-        let wanted = self.history_length.map_or(all.len(), |length| usize::try_from(length).unwrap_or(usize::MAX));
-        &all[all.len().saturating_sub(wanted)..]
+    pub fn history(&self) -> Messages<'_> {
+        let wanted = self.history_length.and_then(|length| usize::try_from(length).ok());
+        self.task.history.latest(wanted.unwrap_or(usize::MAX))
     }
 
     /// The artifacts to show; `None` if they are left out.

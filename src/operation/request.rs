@@ -46,6 +46,24 @@ impl OperationKind {
         Self::GetExtendedAgentCard,
     ];
 
+    /// What version 1.0 calls it, over every binding (spec 1.0 §5.3).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SendMessage => "SendMessage",
+            Self::SendStreamingMessage => "SendStreamingMessage",
+            Self::GetTask => "GetTask",
+            Self::ListTasks => "ListTasks",
+            Self::CancelTask => "CancelTask",
+            Self::SubscribeToTask => "SubscribeToTask",
+            Self::CreatePushConfig => "CreateTaskPushNotificationConfig",
+            Self::GetPushConfig => "GetTaskPushNotificationConfig",
+            Self::ListPushConfigs => "ListTaskPushNotificationConfigs",
+            Self::DeletePushConfig => "DeleteTaskPushNotificationConfig",
+            Self::GetExtendedAgentCard => "GetExtendedAgentCard",
+        }
+    }
+
     /// True if the answer is a stream.
     #[must_use]
     pub const fn is_streaming(self) -> bool {

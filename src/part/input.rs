@@ -1,4 +1,4 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
@@ -13,7 +13,7 @@ use crate::{
 /// It serialises as its [`Form`] does. See the [module docs](super) for the rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
-    message: Message,
+    message: Arc<Message>,
     text: Text,
 }
 
@@ -30,7 +30,8 @@ impl Input {
     ///
     /// # Errors
     /// [`InvalidParams`](crate::error::ErrorKind::InvalidParams), naming the part, if there are inline bytes in it.
-    pub fn new(message: Message) -> Result<Self, Error> {
+    pub fn new(message: impl Into<Arc<Message>>) -> Result<Self, Error> {
+        let message = message.into();
         let (mut first, mut more) = (None, false);
         for (index, part) in message.parts.iter().enumerate() {
             match &part.content {
@@ -130,13 +131,13 @@ impl Input {
 
     /// The message it was made of.
     #[must_use]
-    pub const fn message(&self) -> &Message {
+    pub fn message(&self) -> &Message {
         &self.message
     }
 
     /// The message it was made of.
     #[must_use]
-    pub fn into_message(self) -> Message {
+    pub fn into_message(self) -> Arc<Message> {
         self.message
     }
 }

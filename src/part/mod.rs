@@ -19,7 +19,7 @@
 //! # When to leave it out
 //!
 //! If the agent wants the message itself, bytes included: an agent may as well be a
-//! `Service<http::Request<Message>>`.
+//! `Service<http::Request<Arc<Message>>>`.
 //!
 //! # Example
 //!
@@ -52,15 +52,15 @@
 //! });
 //!
 //! let words = Message::new(Role::User, vec![Part::text("a"), Part::text("b")]);
-//! let answer = waiter.clone().oneshot(Request::new(words)).await?;
+//! let answer = waiter.clone().oneshot(Request::new(words.into())).await?;
 //! assert_eq!(answer, "you said: a\nb");
 //!
 //! let order = Message::user(serde_json::json!({"dish": "soup", "count": 2}));
-//! let answer = waiter.clone().oneshot(Request::new(order)).await?;
+//! let answer = waiter.clone().oneshot(Request::new(order.into())).await?;
 //! assert_eq!(answer, "2 times soup");
 //!
 //! let wrong = Message::user(serde_json::json!({"dish": "soup", "count": "two"}));
-//! let error = waiter.oneshot(Request::new(wrong)).await.unwrap_err().downcast::<Error>()?;
+//! let error = waiter.oneshot(Request::new(wrong.into())).await.unwrap_err().downcast::<Error>()?;
 //! assert_eq!(error.code(), -32602);
 //! assert_eq!(error.violations()[0].field, "message.parts[0].data.count");
 //! # Ok(())

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use std::task::{Context, Poll};
 
 use http::Request;
@@ -27,7 +29,7 @@ impl<S> Parts<S> {
     }
 }
 
-impl<S> Service<Request<Message>> for Parts<S>
+impl<S> Service<Request<Arc<Message>>> for Parts<S>
 where
     S: Service<Request<Input>>,
     S::Error: Into<BoxError>,
@@ -40,7 +42,7 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    fn call(&mut self, req: Request<Message>) -> Self::Future {
+    fn call(&mut self, req: Request<Arc<Message>>) -> Self::Future {
         let (head, message) = req.into_parts();
         let strict = if self.strict_data { input::check_data(&message) } else { Ok(()) };
         match strict.and_then(|()| Input::new(message)) {

@@ -3,6 +3,7 @@
 use std::{
     future::Future,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -48,9 +49,9 @@ impl<S, St: Clone> Layer<S> for FileLayer<St> {
     }
 }
 
-impl<S, St> Service<Request<Message>> for Files<S, St>
+impl<S, St> Service<Request<Arc<Message>>> for Files<S, St>
 where
-    S: Service<Request<Message>> + Clone,
+    S: Service<Request<Arc<Message>>> + Clone,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
     St: BlobStore,
@@ -59,8 +60,8 @@ where
     type Error = BoxError;
     type Future = FilesFuture<
         S::Future,
-        <Blobs<S, NoBlobStore> as Service<Request<Message>>>::Future,
-        <Blobs<S, St> as Service<Request<Message>>>::Future,
+        <Blobs<S, NoBlobStore> as Service<Request<Arc<Message>>>>::Future,
+        <Blobs<S, St> as Service<Request<Arc<Message>>>>::Future,
     >;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
@@ -71,7 +72,7 @@ where
         }
     }
 
-    fn call(&mut self, request: Request<Message>) -> Self::Future {
+    fn call(&mut self, request: Request<Arc<Message>>) -> Self::Future {
         match self {
             Self::Inline(inner) => FilesFuture::Inline { future: inner.call(request) },
             Self::Refused(inner) => FilesFuture::Refused { future: inner.call(request) },

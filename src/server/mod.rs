@@ -4,6 +4,9 @@
 //! ordinary tower service over HTTP, to be given to hyper, axum or [`serve`]. [`Settings`] choose between the ways in which
 //! servers differ, and [`Mounts`] puts several mounts behind one port.
 //!
+//! With the feature `rest` a mount answers over HTTP+JSON as well: JSON-RPC at exactly the path of its URL, HTTP+JSON at
+//! the paths below it (`/message:send`, and `/v1/message:send` in 0.3), with one agent and one store of tasks behind both.
+//!
 //! Leave it out to compose the layers yourself, with your own between them: see
 //! [`ServiceBuilderExt`](crate::ServiceBuilderExt).
 //!
@@ -45,6 +48,7 @@
 //! # }
 //! ```
 
+mod bindings;
 mod blobs;
 mod connection;
 mod error;
@@ -59,6 +63,7 @@ mod preface;
 mod serve;
 mod service;
 mod settings;
+mod shared;
 
 pub use self::{
     error::ConfigError,

@@ -12,22 +12,21 @@ use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 use pin_project_lite::pin_project;
-use tower::ServiceExt as _;
 use tower_service::Service;
 
+use super::bindings::Items;
 #[cfg(feature = "grpc")]
 use super::grpc::{AnyBody, AnyFuture, Side};
 use crate::{
     agent_card::{self, AgentCardLayer},
     blob::ServeBlobsBody,
-    json_rpc::Envelopes,
     sse,
     task::EventStream,
     version::EncodedStream,
 };
 
 /// The body that the layers below the card answer with; its parts all have names, so nothing is boxed.
-type StackBody = ServeBlobsBody<sse::ResponseBody<Envelopes<EncodedStream<EventStream>>>>;
+type StackBody = ServeBlobsBody<sse::ResponseBody<Items<EncodedStream<EventStream>>>>;
 
 type HttpFuture = agent_card::ResponseFuture<StackFuture>;
 type HttpBody = agent_card::ResponseBody<StackBody>;
@@ -73,7 +72,8 @@ where
     B: Send + 'static,
 {
     fn call(&self, request: Request<B>) -> StackFuture {
-        Box::pin(self.clone().oneshot(request))
+        // A mount is ready without being asked.
+        Box::pin(Service::call(&mut self.clone(), request))
     }
 }
 
@@ -111,8 +111,8 @@ impl<B> A2aService<B> {
         &self.0.id
     }
 
-    /// The paths that it answers at: the endpoint, the card, the store's files below theirs, and the methods of gRPC
-    /// below theirs.
+    /// The paths that it answers at: the endpoint, the paths of HTTP+JSON below theirs, the card, the store's files below
+    /// theirs, and the methods of gRPC below theirs.
     #[must_use]
     pub fn paths(&self) -> &[String] {
         &self.0.paths

@@ -16,6 +16,7 @@ use crate::{
 /// - what a cancel does, and to which tasks: [`cancel`](Self::cancel), [`cancel_scope`](Self::cancel_scope);
 /// - what tasks and files look like: [`status_only`](Self::status_only), [`context_is_task`](Self::context_is_task),
 ///   [`named_ids`](Self::named_ids), [`artifact_index`](Self::artifact_index), [`file_with_keys`](Self::file_with_keys);
+/// - what HTTP+JSON is like: `rest`, `plain_json`, `double_base64`, with the feature `rest`;
 /// - what is taken from callers: [`lenient_messages`](Self::lenient_messages), [`strict_data`](Self::strict_data).
 ///
 /// A profile is nothing but a set of these: [`strict`](Self::strict) negotiates the version, [`strict_1_0`](Self::strict_1_0) and
@@ -46,6 +47,11 @@ pub struct Settings {
     pub(super) lenient_messages: bool,
     pub(super) strict_data: bool,
     pub(super) bare_card: bool,
+    pub(super) double_base64: bool,
+    #[cfg(feature = "rest")]
+    pub(super) rest: bool,
+    #[cfg(feature = "rest")]
+    pub(super) plain_json: bool,
     #[cfg(feature = "grpc")]
     pub(super) grpc: bool,
 }
@@ -81,6 +87,11 @@ impl Settings {
             lenient_messages: false,
             strict_data: false,
             bare_card: false,
+            double_base64: false,
+            #[cfg(feature = "rest")]
+            rest: true,
+            #[cfg(feature = "rest")]
+            plain_json: false,
             #[cfg(feature = "grpc")]
             grpc: false,
         }
@@ -96,7 +107,7 @@ impl Settings {
         Self { pinned: Some(ProtocolVersion::V0_3), ..Self::strict() }
     }
 
-    /// Like the bread server: one version a mount, a card path that must be [set](Self::card_path), sends answered with
+    /// Like the bread server: JSON-RPC alone, one version a mount, a card path that must be [set](Self::card_path), sends answered with
     /// messages, `tasks/get` with the status alone, files as `fileWithUri`, cancels for streams of this process only.
     pub fn bread(version: ProtocolVersion) -> Self {
         Self {
@@ -112,11 +123,13 @@ impl Settings {
             cancel: CancelMode::Attempt,
             replay: Replay::FromStart,
             strict_data: true,
+            #[cfg(feature = "rest")]
+            rest: false,
             ..Self::strict()
         }
     }
 
-    /// Like the Vibes adapter: version 0.3 with the aliases of 0.1, the card at the old path, bare events on streams and
+    /// Like the Vibes adapter: JSON-RPC alone, version 0.3 with the aliases of 0.1, the card at the old path, bare events on streams and
     /// one a chunk, no task at their head, an `index` on artifacts, messages without ids taken.
     pub fn vibes() -> Self {
         Self {
@@ -132,6 +145,8 @@ impl Settings {
             named_ids: true,
             lenient_messages: true,
             bare_card: true,
+            #[cfg(feature = "rest")]
+            rest: false,
             ..Self::strict()
         }
     }
@@ -267,6 +282,29 @@ impl Settings {
     /// type. More than the card says is taken all the same. Default: false.
     pub fn bare_card(mut self, bare: bool) -> Self {
         self.bare_card = bare;
+        self
+    }
+
+    /// Whether HTTP+JSON is served beside JSON-RPC, and named on the card. Default: true.
+    #[cfg(feature = "rest")]
+    pub fn rest(mut self, served: bool) -> Self {
+        self.rest = served;
+        self
+    }
+
+    /// Whether 1.0 answers over HTTP+JSON say that they are `application/json`, for clients that know no other. Default:
+    /// false, they are `application/a2a+json`.
+    #[cfg(feature = "rest")]
+    pub fn plain_json(mut self, plain: bool) -> Self {
+        self.plain_json = plain;
+        self
+    }
+
+    /// Whether 0.3 files go out as the base64 of base64 over HTTP+JSON, as the Python and Go clients of 0.3 read them.
+    /// Default: false, they are encoded once, as the proto has it. Both are understood on the way in.
+    #[cfg(feature = "rest")]
+    pub fn double_base64(mut self, double: bool) -> Self {
+        self.double_base64 = double;
         self
     }
 

@@ -9,10 +9,10 @@ use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use http_body::{Body, Frame as BodyFrame, SizeHint};
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
 use super::{SseLayer, event};
-use crate::encoded::Frame;
+use crate::{encoded::Frame, timer::Timer};
 
 /// What an idle stream may keep of its buffer, in bytes. Events are mostly smaller.
 const KEPT: usize = 4 << 10;
@@ -50,7 +50,7 @@ impl<T> ResponseBody<T> {
     }
 
     pub(super) fn stream(stream: T, config: SseLayer) -> Self {
-        let heartbeat = Heartbeat { timer: None, last: None };
+        let heartbeat = Heartbeat { timer: Timer::default(), last: None };
         Self {
             kind: Kind::Events {
                 stream,
@@ -130,10 +130,10 @@ where
 }
 
 pin_project! {
-    /// Measures silence. The timer is made at the first silence, and moved only when it fires, not with each event.
+    /// Measures silence.
     struct Heartbeat {
         #[pin]
-        timer: Option<Sleep>,
+        timer: Timer,
         // When the silence began; `None` while there is none.
         last: Option<Instant>,
     }
@@ -142,19 +142,9 @@ pin_project! {
 impl Heartbeat {
     /// Ready when the silence has lasted that long.
     fn poll(self: Pin<&mut Self>, after: std::time::Duration, cx: &mut Context<'_>) -> Poll<()> {
-        let mut this = self.project();
+        let this = self.project();
         let due = *this.last.get_or_insert_with(Instant::now) + after;
-        if this.timer.is_none() {
-            this.timer.set(Some(tokio::time::sleep_until(due)));
-        }
-        while let Some(mut timer) = this.timer.as_mut().as_pin_mut() {
-            ready!(timer.as_mut().poll(cx));
-            if timer.deadline() >= due {
-                break;
-            }
-            timer.reset(due);
-        }
-        Poll::Ready(())
+        this.timer.poll_until(due, cx)
     }
 }
 

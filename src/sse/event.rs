@@ -2,20 +2,25 @@
 
 use bytes::{BufMut as _, BytesMut};
 
-use crate::encoded::Frame;
+use crate::encoded::{Frame, is_on_one_line};
 
-/// Writes one event: its number, and its document on one line.
+/// Writes one event: its number, its name, and its document on one line.
 pub(super) fn write(frame: &Frame, with_id: bool, out: &mut BytesMut) {
-    out.reserve(frame.len() + 40);
-    if let (true, Some(id)) = (with_id, frame.id()) {
-        out.put_slice(b"id: ");
-        write_number(id, out);
+    out.reserve(frame.len() + 40 + frame.event().map_or(0, str::len));
+    if let Some(name) = frame.event() {
+        out.put_slice(b"event: ");
+        out.put_slice(name.as_bytes());
         out.put_slice(b"\n");
     }
-    out.extend_from_slice(b"data: ");
-    for piece in frame.pieces() {
-        write_line(piece, out);
+    write_head(frame.id().filter(|_| with_id), out);
+    let [head, document, tail] = frame.pieces();
+    write_line(head, out);
+    if frame.is_on_one_line() {
+        out.put_slice(document);
+    } else {
+        write_line(document, out);
     }
+    write_line(tail, out);
     out.extend_from_slice(b"\n\n");
 }
 
@@ -25,9 +30,9 @@ pub(super) fn write(frame: &Frame, with_id: bool, out: &mut BytesMut) {
 /// in a string, where an escape says the same.
 fn write_line(text: &[u8], out: &mut BytesMut) {
     let mut written = 0;
-    let (blocks, rest) = text.as_chunks::<BLOCK>();
-    let mut look_at = |start: usize, block: &[u8]| {
-        for at in start..start + block.len() {
+    // Text that looks harmless is looked at a long piece at a time.
+    for (index, block) in text.chunks(BLOCK).enumerate().filter(|(_, block)| !is_on_one_line(block)) {
+        for at in index * BLOCK..index * BLOCK + block.len() {
             let (length, instead): (_, &[u8]) = match &text[at..] {
                 [b'\n' | b'\r', ..] => (1, b" "),
                 [0xC2, 0x85, ..] => (2, br"\u0085"),
@@ -39,43 +44,31 @@ fn write_line(text: &[u8], out: &mut BytesMut) {
             out.put_slice(instead);
             written = at + length;
         }
-    };
-    for (index, block) in blocks.iter().enumerate() {
-        if !is_harmless(block) {
-            look_at(index * BLOCK, block);
-        }
-    }
-    if !rest.iter().all(|byte| !is_suspect(*byte)) {
-        look_at(blocks.len() * BLOCK, rest);
     }
     out.put_slice(&text[written..]);
 }
 
+/// How much is looked at closely where something may be a line end.
 const BLOCK: usize = 64;
 
-/// Looks at a whole block without a branch, so that the compiler can take many bytes at once.
-fn is_harmless(block: &[u8; BLOCK]) -> bool {
-    block.iter().fold(0, |found, byte| found | u8::from(is_suspect(*byte))) == 0
-}
-
-fn is_suspect(byte: u8) -> bool {
-    (byte == b'\n') | (byte == b'\r') | (byte == 0xC2) | (byte == 0xE2)
-}
-
-/// A number in decimal, without the machinery that formats anything.
-fn write_number(number: u64, out: &mut BytesMut) {
-    let mut digits = [0; 20];
-    let mut first = digits.len();
-    let mut rest = number;
+/// What stands before the document, put together from its end: so the number, in decimal, needs none of the machinery that
+/// formats anything, and all of it is a single copy.
+fn write_head(id: Option<u64>, out: &mut BytesMut) {
+    const DATA: &[u8] = b"data: ";
+    let Some(mut rest) = id else { return out.put_slice(DATA) };
+    let mut head = *b"id: 18446744073709551615\ndata: ";
+    let mut first = head.len() - DATA.len() - 1;
     loop {
         first -= 1;
-        digits[first] = b'0' + (rest % 10) as u8;
+        head[first] = b'0' + (rest % 10) as u8;
         rest /= 10;
         if rest == 0 {
             break;
         }
     }
-    out.put_slice(&digits[first..]);
+    first -= 4;
+    head[first..first + 4].copy_from_slice(b"id: ");
+    out.put_slice(&head[first..]);
 }
 
 #[cfg(test)]
@@ -98,7 +91,8 @@ mod tests {
         write(&frame, true, &mut out);
         write(&frame, false, &mut out);
         write(&Frame::new("2"), true, &mut out);
-        assert_eq!(out, "id: 7\ndata: [1]\n\ndata: [1]\n\ndata: 2\n\n");
+        write(&Frame::new("3").with_event("error"), true, &mut out);
+        assert_eq!(out, "id: 7\ndata: [1]\n\ndata: [1]\n\ndata: 2\n\nevent: error\ndata: 3\n\n");
     }
 
     #[test]
@@ -119,8 +113,8 @@ mod tests {
     fn numbers_are_decimal() {
         for number in [0, 1, 9, 10, 1_234_567_890, u64::MAX] {
             let mut out = BytesMut::new();
-            write_number(number, &mut out);
-            assert_eq!(out, number.to_string());
+            write_head(Some(number), &mut out);
+            assert_eq!(out, format!("id: {number}\ndata: "));
         }
     }
 

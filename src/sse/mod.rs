@@ -15,7 +15,8 @@
 //!
 //! ```
 //!
-//! `: connected` at once, so that readers and proxies know that it has begun; each document on one `data:` line; `: ping`
+//! `: connected` at once, so that readers and proxies know that it has begun; each document on one `data:` line, with
+//! its number as `id:` and its name, if it has one, as `event:`; `: ping`
 //! after [15 seconds](SseLayer::heartbeat) without an event. The stream ends right after its last event. Line ends in a
 //! document, also U+0085, U+2028 and U+2029, which some readers take for such, are made harmless without a change of
 //! meaning. The response says `Cache-Control: no-cache`, and `X-Accel-Buffering: no` for proxies that hold answers back.

@@ -5,9 +5,6 @@ use std::{
 
 use crate::{dialect::DialectKey, encoded::Text, types::Event};
 
-/// How many dialects keep their text of an event. Two are built in; a third one's text is made anew for each reader.
-const KEPT_TEXTS: usize = 2;
-
 /// One entry of a task's log: an event and its number. Clones share it.
 #[derive(Clone)]
 pub struct LogEntry(Arc<Inner>);
@@ -15,14 +12,21 @@ pub struct LogEntry(Arc<Inner>);
 struct Inner {
     number: u64,
     event: Event,
-    texts: [OnceLock<(DialectKey, Text)>; KEPT_TEXTS],
+    texts: Texts,
+}
+
+/// An event's text in each dialect that somebody reads it in: mostly one, which has its room beside the event.
+#[derive(Default)]
+struct Texts {
+    first: OnceLock<(DialectKey, Text)>,
+    others: OnceLock<Box<Texts>>,
 }
 
 impl LogEntry {
     /// The event of this number. Numbers begin at 1 and have no gaps.
     #[must_use]
     pub fn new(number: u64, event: Event) -> Self {
-        Self(Arc::new(Inner { number, event, texts: [const { OnceLock::new() }; KEPT_TEXTS] }))
+        Self(Arc::new(Inner { number, event, texts: Texts::default() }))
     }
 
     /// Its number in the log, from 1.
@@ -42,24 +46,57 @@ impl LogEntry {
     /// # Errors
     /// What `encode` fails with.
     pub fn text<E>(&self, key: DialectKey, encode: impl FnOnce() -> Result<Text, E>) -> Result<Text, E> {
-        for slot in &self.0.texts {
-            match slot.get() {
+        let mut texts = &self.0.texts;
+        loop {
+            match texts.first.get() {
                 Some((kept, text)) if *kept == key => return Ok(text.clone()),
-                Some(_) => {}
+                Some(_) => texts = texts.others.get_or_init(Box::default),
                 None => {
                     let text = encode()?;
-                    // Somebody else may have been faster: then theirs stays, and says the same.
-                    let _ = slot.set((key, text.clone()));
+                    // Somebody else may have been faster: then theirs stays, and says the same, if in another dialect
+                    // perhaps, so that this one is made once more.
+                    let _ = texts.first.set((key, text.clone()));
                     return Ok(text);
                 }
             }
         }
-        encode()
+    }
+
+    /// Lets go of the texts, unless somebody else has the entry just now.
+    pub(super) fn forget_texts(&mut self) {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.texts = Texts::default();
+        }
     }
 }
 
 impl fmt::Debug for LogEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("LogEntry").field(&self.0.number).field(&self.0.event).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::types::Message;
+
+    #[test]
+    fn each_dialect_writes_an_event_once_however_many_they_are() {
+        let entry = LogEntry::new(1, Event::Message(Arc::new(Message::agent("hi"))));
+        let keys: Vec<_> = (0..4).map(|_| DialectKey::unique()).collect();
+        let mut written = Vec::new();
+        for _ in 0..3 {
+            for (index, key) in keys.iter().enumerate() {
+                let text = entry.clone().text(*key, || {
+                    written.push(index);
+                    Ok::<_, Infallible>(Text::from(index.to_string()))
+                });
+                assert_eq!(&*text.unwrap(), index.to_string().as_bytes());
+            }
+        }
+        assert_eq!(written, [0, 1, 2, 3]);
     }
 }

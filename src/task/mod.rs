@@ -1,6 +1,6 @@
 //! The life of tasks: an event log for each, and cursors on it.
 //!
-//! [`Tasks`] is a `Service<http::Request<Operation>>` over an agent, a `Service<http::Request<Message>>`. It carries
+//! [`Tasks`] is a `Service<http::Request<Operation>>` over an agent, a `Service<http::Request<Arc<Message>>>`. It carries
 //! out send, stream, get, list, cancel and subscribe; of webhooks and cards it knows nothing and says so.
 //!
 //! A message begins a **run**: a clone of the agent is driven until it is ready, called, and listened to. What it says
@@ -29,7 +29,7 @@
 //! # Example
 //!
 //! ```
-//! use std::convert::Infallible;
+//! use std::{convert::Infallible, sync::Arc};
 //!
 //! use a2a_layers::{
 //!     agent::Update,
@@ -44,7 +44,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), a2a_layers::error::Error> {
 //! // An agent that asks back, and then does what it was told.
-//! let agent = service_fn(|request: Request<Message>| async move {
+//! let agent = service_fn(|request: Request<Arc<Message>>| async move {
 //!     Ok::<_, Infallible>(match request.body().text().as_str() {
 //!         "pizza" => Update::input_required("Which one?"),
 //!         kind => Update::text(format!("One {kind} is on its way.")),
@@ -109,6 +109,9 @@
 //!   is taken whoever has it.
 //! - What was acknowledged is seen by every later call, on every replica, and [`grown`](TaskStore::grown) wakes all who
 //!   wait; waking too often costs a read, waking too late loses nothing but time, not waking at all hangs a stream.
+//! - Readers [`follow`](TaskStore::follow) a log, and a single event goes through
+//!   [`append_one`](TaskStore::append_one): both are made of the calls above unless a store knows a shorter way. A store
+//!   that wraps another, to count or to delay, leaves them as they are, or wraps them too.
 //! - A future that is dropped leaves no waiter behind; a write that was dropped is done or not done, never half done.
 //! - [`list`](TaskStore::list) pages by a key that stays good when tasks come and go: the moment of the status, then
 //!   the order of making, latest first. Tokens that it did not give are [`StoreError::BadToken`].
@@ -118,6 +121,7 @@
 //! The layer never writes a log while another write of the same run is in flight: what the agent says meanwhile is the
 //! next batch. A run lives in the process that took its message; one that dies with it leaves its task as it last was.
 
+mod answer;
 mod error;
 mod fold;
 mod layer;

@@ -2,6 +2,7 @@
 
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -30,7 +31,7 @@ pub(super) fn poll_next<S>(
     cx: &mut Context<'_>,
 ) -> Poll<Next>
 where
-    S: Service<Request<Message>>,
+    S: Service<Request<Arc<Message>>>,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
 {
@@ -53,7 +54,7 @@ pub(super) fn wind_down<S>(
     cx: &mut Context<'_>,
 ) -> Poll<()>
 where
-    S: Service<Request<Message>>,
+    S: Service<Request<Arc<Message>>>,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
 {

@@ -77,6 +77,11 @@ impl Observer {
         }
     }
 
+    /// How the run ended, if that is known by now.
+    pub(super) fn try_settled(&mut self) -> Option<Settled> {
+        lock(&self.0).settled.take()
+    }
+
     /// How the run began; `None` if it was dropped before.
     pub(super) async fn begun(&mut self) -> Option<Result<Begun, Error>> {
         self.wait(|progress| progress.begun.take()).await

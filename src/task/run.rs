@@ -1,9 +1,9 @@
 //! One run: an agent on one message, from the call to the last event.
 
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
+use std::{future::poll_fn, mem, pin::pin, sync::Arc, task::Poll};
 
 use http::Request;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until};
 use tower_service::Service;
 
 use super::{
@@ -32,6 +32,8 @@ pub(super) struct Run<T> {
     pub(super) task_id: Arc<str>,
     pub(super) context_id: Arc<str>,
     pub(super) message: Arc<Message>,
+    /// When the message came.
+    pub(super) began: Instant,
     /// What the layers below say about the message.
     pub(super) context: TaskContext,
     /// The task before this message; `None` if the message begins it.
@@ -48,31 +50,34 @@ pub(super) struct Run<T> {
 }
 
 impl<T: TaskStore> Run<T> {
-    pub(super) async fn drive<S>(mut self, inner: S, request: Request<Message>)
+    pub(super) async fn drive<S>(mut self, inner: S, request: Request<Arc<Message>>)
     where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
         let mut source = pin!(Source::new(inner, request));
-        let mut watch = pin!(Watch::new(self.cancellation.clone(), &self.shared.settings));
+        let mut watch = pin!(Watch::new(self.cancellation.clone(), &self.shared.settings, self.began));
         let mut called = false;
-        let first_word = poll_fn(|cx| {
+        // Made only for agents that take their time.
+        let mut timer = pin!(None::<Sleep>);
+        let first = poll_fn(|cx| {
             loop {
                 match poll_next(source.as_mut(), watch.as_mut(), cx) {
                     Poll::Ready(Next::Step(Step::Called)) => called = true,
                     Poll::Ready(next) => return Poll::Ready(Some(next)),
                     // The agent has taken the message without refusing it.
                     Poll::Pending if !self.undecided && !self.context.is_held() => return Poll::Ready(None),
-                    Poll::Pending => return Poll::Pending,
+                    Poll::Pending => break,
                 }
             }
+            let Some(deadline) = self.decide_by else { return Poll::Pending };
+            if timer.is_none() {
+                timer.set(Some(sleep_until(deadline)));
+            }
+            timer.as_mut().as_pin_mut().map_or(Poll::Pending, |timer| timer.poll(cx).map(|()| None))
         });
-        let first = match self.decide_by {
-            Some(deadline) => timeout_at(deadline, first_word).await.unwrap_or(None),
-            None => first_word.await,
-        };
-        let first = match first {
+        let first = match first.await {
             Some(Next::Step(Step::Failed(error))) if refuses(&error) || self.context.is_lost() => {
                 self.reporter.begin(Err(error));
                 return;
@@ -85,29 +90,36 @@ impl<T: TaskStore> Run<T> {
             }
             first => first,
         };
-        let task = self.before.as_ref().map(|before| &*before.task);
-        let mut narrator = Narrator::new(Arc::clone(&self.task_id), Arc::clone(&self.context_id), task);
-        let snapshot = match self.create(&mut narrator).await {
-            Ok(snapshot) => snapshot,
-            Err(error) => {
-                self.reporter.begin(Err(store_error(error, &self.task_id)));
-                return source.close();
+        if let Some(changed) = self.context.take_changed() {
+            self.message = changed;
+        }
+        let Self { shared, owner, task_id, context_id, message, before, shows_beginning, reporter, .. } = self;
+        let mut narrator =
+            Narrator::new(Arc::clone(&task_id), Arc::clone(&context_id), before.as_ref().map(|before| &*before.task));
+        let mut batch = Vec::new();
+        let beginning = match &before {
+            None => {
+                if shared.settings.first_event == FirstEvent::Working {
+                    // The task itself says so.
+                    narrator.works(&mut Vec::new());
+                }
+                let mut task = Task::new(Arc::clone(&task_id), Arc::clone(&context_id), narrator.state());
+                task.history.push(message);
+                Beginning::Task(Arc::new(task))
+            }
+            Some(before) => {
+                batch.push(Event::Message(message));
+                narrator.works(&mut batch);
+                Beginning::Turn(before.revision)
             }
         };
-        let revision = snapshot.revision;
-        // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.
-        self.reporter.begin(Ok(Begun::Task(self.shows_beginning.then_some(snapshot))));
-        let mut batch = Vec::new();
-        if called {
-            narrator.works(&mut batch);
-        }
         let mut telling = Telling {
-            shared: self.shared,
-            owner: self.owner,
-            task_id: self.task_id,
-            context_id: self.context_id,
+            shared: shared.clone(),
+            owner: owner.clone(),
+            task_id: Arc::clone(&task_id),
+            context_id,
             narrator,
-            revision,
+            revision: before.map_or(1, |before| before.revision),
             flow: Flow::Goes,
             failure: None,
             cancellation: self.cancellation,
@@ -115,38 +127,75 @@ impl<T: TaskStore> Run<T> {
             interrupted: false,
             silent: false,
             slot: Some(self.slot),
-            reporter: Some(self.reporter),
+            reporter: None,
         };
-        if let Some(next) = first {
-            telling.hear(next, watch.as_mut(), &mut batch);
+        // What the agent has said by now is written with the beginning, as one, unless somebody wants to see that alone.
+        let (mut first, mut rest) = (first, Vec::new());
+        let goes_on = !shows_beginning;
+        if goes_on {
+            let beginning = batch.len();
+            telling.begins(called, first.take(), source.as_mut(), watch.as_mut(), &mut batch).await;
+            if telling.narrator.state().is_interrupted() {
+                // A task that waits for its caller must not be seen before its place is free, nor a place be free before
+                // its task is known to be taken.
+                rest = batch.split_off(beginning);
+            }
+        }
+        let ends = telling.flow == Flow::Ends && rest.is_empty();
+        let mut waited = false;
+        let written = {
+            let mut write = pin!(beginning.write(&shared.store, &owner, &task_id, &mut batch));
+            poll_fn(|cx| {
+                let written = write.as_mut().poll(cx);
+                waited |= written.is_pending();
+                written
+            })
+            .await
+        };
+        let snapshot = match written {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                reporter.begin(Err(store_error(error, &task_id)));
+                return source.close();
+            }
+        };
+        // The agent may have something to say again after that time.
+        telling.silent &= !waited;
+        // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.
+        let shown = shows_beginning.then(|| snapshot.clone());
+        reporter.begin(Ok(Begun::Task(shown)));
+        telling.reporter = Some(reporter);
+        telling.written(snapshot, ends);
+        batch.append(&mut rest);
+        if !goes_on {
+            telling.begins(called, first, source.as_mut(), watch.as_mut(), &mut batch).await;
         }
         telling.tell(source.as_mut(), watch, batch).await;
         source.close();
     }
+}
 
+/// How the log of a task goes on with a message.
+enum Beginning {
+    /// The message begins the task.
+    Task(Arc<Task>),
+    /// It is a further turn, behind this revision.
+    Turn(u64),
+}
+
+impl Beginning {
     /// Makes the task, or adds the message to it: then it is no longer the caller's turn, whether the agent has begun
     /// or not.
-    async fn create(&mut self, narrator: &mut Narrator) -> Result<Snapshot, StoreError> {
-        if let Some(changed) = self.context.take_changed() {
-            self.message = Arc::new(changed);
-        }
-        let Shared { store, settings, .. } = &self.shared;
-        match &self.before {
-            None => {
-                if settings.first_event == FirstEvent::Working {
-                    // The task itself says so.
-                    narrator.works(&mut Vec::new());
-                }
-                let ids = (Arc::clone(&self.task_id), Arc::clone(&self.context_id));
-                let mut task = Task::new(ids.0, ids.1, narrator.state());
-                task.history.push(Arc::clone(&self.message));
-                store.create(&self.owner, Arc::new(task)).await
-            }
-            Some(before) => {
-                let mut events = vec![Event::Message(Arc::clone(&self.message))];
-                narrator.works(&mut events);
-                store.append(&self.owner, &self.task_id, before.revision, events).await
-            }
+    async fn write<T: TaskStore>(
+        self,
+        store: &T,
+        owner: &Owner,
+        task_id: &str,
+        events: &mut Vec<Event>,
+    ) -> Result<Snapshot, StoreError> {
+        match self {
+            Self::Task(task) => store.create_with(owner, task, events).await,
+            Self::Turn(revision) => store.append(owner, task_id, revision, mem::take(events)).await,
         }
     }
 }

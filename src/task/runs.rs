@@ -1,7 +1,7 @@
 //! Which agents run in this process.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -37,13 +37,12 @@ pub(super) struct RunSlot {
 impl Runs {
     pub(super) fn begin(&self, task_id: &Arc<str>, handle: RunHandle, limit: usize) -> Result<RunSlot, Refused> {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if runs.contains_key(task_id) {
-            return Err(Refused::Busy);
-        }
-        if runs.len() >= limit {
-            return Err(Refused::Full);
-        }
-        runs.insert(Arc::clone(task_id), handle);
+        let is_full = runs.len() >= limit;
+        match runs.entry(Arc::clone(task_id)) {
+            Entry::Occupied(_) => return Err(Refused::Busy),
+            Entry::Vacant(_) if is_full => return Err(Refused::Full),
+            Entry::Vacant(place) => place.insert(handle),
+        };
         Ok(RunSlot { runs: self.clone(), task_id: Arc::clone(task_id) })
     }
 

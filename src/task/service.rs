@@ -1,5 +1,8 @@
 use std::{
-    future::Future,
+    fmt,
+    future::{Future, poll_fn},
+    mem,
+    ops::Deref,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -12,7 +15,7 @@ use super::{
     EventStream, TaskStore,
     requests::{cancel, get, list},
     runs::Runs,
-    send::{Sending, send},
+    send::{Prepared, Sending, prepare, prepare_later},
     settings::Settings,
     subscribe::subscribe,
 };
@@ -32,22 +35,39 @@ pub struct Tasks<S, T> {
 }
 
 /// What all requests of a layer have in common.
-#[derive(Clone, Debug)]
-pub(super) struct Shared<T> {
+#[derive(Debug)]
+pub(super) struct Shared<T>(Arc<Common<T>>);
+
+#[derive(Debug)]
+pub(super) struct Common<T> {
     pub(super) store: T,
     pub(super) settings: Arc<Settings>,
     pub(super) runs: Runs,
 }
 
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = Common<T>;
+
+    fn deref(&self) -> &Common<T> {
+        &self.0
+    }
+}
+
 impl<S, T> Tasks<S, T> {
     pub(super) fn new(inner: S, store: T, settings: Arc<Settings>, runs: Runs) -> Self {
-        Self { inner, shared: Shared { store, settings, runs } }
+        Self { inner, shared: Shared(Arc::new(Common { store, settings, runs })) }
     }
 }
 
 impl<S, T> Service<Request<Operation>> for Tasks<S, T>
 where
-    S: Service<Request<Message>> + Clone + Send + 'static,
+    S: Service<Request<Arc<Message>>> + Clone + Send + 'static,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
     S::Future: Send,
@@ -55,32 +75,27 @@ where
 {
     type Response = Response<Outcome<EventStream>>;
     type Error = Error;
-    type Future = ResponseFuture;
+    type Future = ResponseFuture<T>;
 
     /// Always ready: operations that do not run the agent must not wait for it, and a run waits on its own.
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Operation>) -> ResponseFuture {
-        let shared = self.shared.clone();
+    fn call(&mut self, request: Request<Operation>) -> ResponseFuture<T> {
         let (head, operation) = request.into_parts();
         let owner = head.extensions.get::<Owner>().cloned().unwrap_or_default();
         let version = operation.version();
         match operation.into_request() {
-            OperationRequest::SendMessage(request) => {
-                let inner = self.inner.clone();
-                ResponseFuture::new(send(shared, inner, Sending { head, owner, request, streaming: false }))
-            }
+            OperationRequest::SendMessage(request) => self.send(Sending { head, owner, request, streaming: false }),
             OperationRequest::SendStreamingMessage(request) => {
-                let inner = self.inner.clone();
-                ResponseFuture::new(send(shared, inner, Sending { head, owner, request, streaming: true }))
+                self.send(Sending { head, owner, request, streaming: true })
             }
-            OperationRequest::GetTask(request) => ResponseFuture::new(get(shared, owner, request)),
-            OperationRequest::ListTasks(request) => ResponseFuture::new(list(shared, owner, request)),
-            OperationRequest::CancelTask(request) => ResponseFuture::new(cancel(shared, owner, request)),
+            OperationRequest::GetTask(request) => ResponseFuture::new(get(self.shared.clone(), owner, request)),
+            OperationRequest::ListTasks(request) => ResponseFuture::new(list(self.shared.clone(), owner, request)),
+            OperationRequest::CancelTask(request) => ResponseFuture::new(cancel(self.shared.clone(), owner, request)),
             OperationRequest::SubscribeToTask(request) => {
-                ResponseFuture::new(subscribe(shared, head, owner, version, request))
+                ResponseFuture::new(subscribe(self.shared.clone(), head, owner, version, request))
             }
             request => ResponseFuture::new(std::future::ready(Err(unsupported(&request)))),
         }
@@ -96,26 +111,85 @@ fn unsupported(request: &OperationRequest) -> Error {
     })
 }
 
-/// The future of [`Tasks`].
-#[must_use = "futures do nothing unless polled"]
-pub struct ResponseFuture(Pin<Box<dyn Future<Output = Result<Outcome<EventStream>, Error>> + Send>>);
-
-impl ResponseFuture {
-    fn new(future: impl Future<Output = Result<Outcome<EventStream>, Error>> + Send + 'static) -> Self {
-        Self(Box::pin(future))
+impl<S, T> Tasks<S, T>
+where
+    S: Service<Request<Arc<Message>>> + Clone + Send + 'static,
+    S::Response: IntoReply,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    T: TaskStore,
+{
+    fn send(&self, sending: Sending) -> ResponseFuture<T> {
+        let (shared, inner) = (self.shared.clone(), self.inner.clone());
+        if sending.is_fresh() {
+            return ResponseFuture::prepared(prepare(shared, inner, sending, None, Vec::new()));
+        }
+        ResponseFuture::new(async move {
+            let mut prepared = prepare_later(shared, inner, sending).await?;
+            poll_fn(|cx| {
+                prepared.start(cx);
+                Poll::Ready(())
+            })
+            .await;
+            match prepared.into_pending().now() {
+                Ok(answer) => answer,
+                Err(pending) => pending.later().await,
+            }
+        })
     }
 }
 
-impl Future for ResponseFuture {
+/// The future of [`Tasks`].
+#[must_use = "futures do nothing unless polled"]
+pub struct ResponseFuture<T>(State<T>);
+
+enum State<T> {
+    /// A message that begins a task: most are answered at once, and then the run is all that is boxed.
+    Prepared(Result<Prepared<T>, Error>),
+    Boxed(Pin<Box<dyn Future<Output = Result<Outcome<EventStream>, Error>> + Send>>),
+    Over,
+}
+
+impl<T> ResponseFuture<T> {
+    fn new(future: impl Future<Output = Result<Outcome<EventStream>, Error>> + Send + 'static) -> Self {
+        Self(State::Boxed(Box::pin(future)))
+    }
+
+    fn prepared(prepared: Result<Prepared<T>, Error>) -> Self {
+        Self(State::Prepared(prepared))
+    }
+}
+
+// Nothing in it is pinned in place.
+impl<T> Unpin for ResponseFuture<T> {}
+
+impl<T: TaskStore> Future for ResponseFuture<T> {
     type Output = Result<Response<Outcome<EventStream>>, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx).map_ok(Response::new)
+        let mut future = match mem::replace(&mut self.0, State::Over) {
+            State::Prepared(prepared) => {
+                let mut prepared = prepared?;
+                prepared.start(cx);
+                match prepared.into_pending().now() {
+                    Ok(answer) => return Poll::Ready(answer.map(Response::new)),
+                    Err(pending) => Box::pin(pending.later()),
+                }
+            }
+            State::Boxed(future) => future,
+            // Whoever polls a future that is done gets an error rather than a panic.
+            State::Over => return Poll::Ready(Err(Error::internal("polled after completion"))),
+        };
+        let polled = future.as_mut().poll(cx).map_ok(Response::new);
+        if polled.is_pending() {
+            self.0 = State::Boxed(future);
+        }
+        polled
     }
 }
 
-impl std::fmt::Debug for ResponseFuture {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<T> fmt::Debug for ResponseFuture<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ResponseFuture")
     }
 }

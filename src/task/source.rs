@@ -5,6 +5,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
     vec,
 };
@@ -24,8 +25,9 @@ pin_project! {
     #[project = SourceProjection]
     #[project_replace = SourceReplaced]
     pub(super) enum Source<S, F> {
-        Waiting { inner: S, request: Request<Message> },
+        Waiting { inner: S, request: Request<Arc<Message>> },
         Calling { #[pin] future: F },
+        One { update: Option<Update> },
         Few { updates: vec::IntoIter<Update> },
         Many { updates: Updates },
         Ended,
@@ -46,7 +48,7 @@ pub(super) enum Step {
 }
 
 impl<S, F> Source<S, F> {
-    pub(super) fn new(inner: S, request: Request<Message>) -> Self {
+    pub(super) fn new(inner: S, request: Request<Arc<Message>>) -> Self {
         Self::Waiting { inner, request }
     }
 
@@ -63,7 +65,7 @@ impl<S, F> Source<S, F> {
 
 impl<S> Source<S, S::Future>
 where
-    S: Service<Request<Message>>,
+    S: Service<Request<Arc<Message>>>,
     S::Response: IntoReply,
     S::Error: Into<BoxError>,
 {
@@ -95,15 +97,17 @@ where
                 Ok(answer) => {
                     let Reply(form) = answer.into_reply();
                     self.set(match form {
-                        ReplyForm::Message(message) => {
-                            Self::Few { updates: vec![Update::Message(message)].into_iter() }
-                        }
+                        ReplyForm::One(update) => Self::One { update: Some(update) },
                         ReplyForm::Updates(updates) => Self::Few { updates: updates.into_iter() },
                         ReplyForm::Stream(updates) => Self::Many { updates },
                     });
                     return self.poll_agent(cx);
                 }
                 Err(error) => Step::Failed(find_error(error.into())),
+            },
+            SourceProjection::One { update } => match update.take() {
+                Some(update) => return Poll::Ready(Step::Update(update)),
+                None => Step::End,
             },
             SourceProjection::Few { updates } => match updates.next() {
                 Some(update) => return Poll::Ready(Step::Update(update)),

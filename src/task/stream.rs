@@ -1,12 +1,12 @@
 use std::{
-    collections::VecDeque,
     fmt,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use futures_core::Stream;
+use pin_project_lite::pin_project;
 
 use super::{CloseOn, FirstEvent, LogEntry, StoreError, TaskStore, error::store_error};
 use crate::{
@@ -15,10 +15,6 @@ use crate::{
     owner::Owner,
     types::{Event, Role, TaskState, TaskStatusUpdateEvent},
 };
-
-/// How many entries are read from the log at once: enough to make one write of a burst, few enough to hold for every
-/// slow reader.
-const BATCH: usize = 64;
 
 /// What happens to a task, read from its log. It ends when the task does, or at an interrupted state that
 /// [closes](CloseOn) streams.
@@ -64,79 +60,93 @@ pub(super) struct Cursor<T> {
 
 impl<T: TaskStore> Cursor<T> {
     pub(super) fn into_stream(self) -> EventStream {
-        let state = Reader { cursor: self, entries: VecDeque::new(), ended: false };
-        EventStream::new(futures_util::stream::unfold(state, |mut reader| async move {
-            let item = reader.next().await?;
-            Some((item, reader))
-        }))
+        let Self { store, owner, task_id, .. } = &self;
+        let entries = store.clone().follow(owner.clone(), Arc::clone(task_id), self.after);
+        EventStream::new(Reader { entries, cursor: self, asking: None, ended: false })
     }
 }
 
-#[derive(Debug)]
-struct Reader<T> {
-    cursor: Cursor<T>,
-    entries: VecDeque<LogEntry>,
-    ended: bool,
+/// An interruption that would end the stream if it is the last word, and the question whether it is.
+type Asking = (LogEntry, Pin<Box<dyn Future<Output = bool> + Send>>);
+
+pin_project! {
+    struct Reader<T, F> {
+        cursor: Cursor<T>,
+        #[pin]
+        entries: F,
+        asking: Option<Asking>,
+        ended: bool,
+    }
 }
 
-impl<T: TaskStore> Reader<T> {
-    async fn next(&mut self) -> Option<Result<StreamEvent, Error>> {
-        if let Some(head) = self.cursor.head.take() {
-            return Some(Ok(head));
+impl<T, F> Stream for Reader<T, F>
+where
+    T: TaskStore,
+    F: Stream<Item = Result<LogEntry, StoreError>>,
+{
+    type Item = Result<StreamEvent, Error>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut this = self.project();
+        if let Some(head) = this.cursor.head.take() {
+            return Poll::Ready(Some(Ok(head)));
         }
-        while !self.ended {
-            let Some(entry) = self.entries.pop_front() else {
-                match self.fill(true).await {
-                    Ok(()) => continue,
-                    Err(error) => {
-                        self.ended = true;
-                        return Some(Err(store_error(error, &self.cursor.task_id)));
+        while !*this.ended {
+            let entry = if let Some((_, is_last)) = this.asking {
+                *this.ended = ready!(is_last.as_mut().poll(cx));
+                let Some((entry, _)) = this.asking.take() else { continue };
+                entry
+            } else {
+                let entry = match ready!(this.entries.as_mut().poll_next(cx)) {
+                    Some(Ok(entry)) => entry,
+                    Some(Err(error)) => {
+                        *this.ended = true;
+                        return Poll::Ready(Some(Err(store_error(error, &this.cursor.task_id))));
                     }
+                    None => break,
+                };
+                this.cursor.after = entry.number();
+                match entry.event().state() {
+                    Some(state) if state.is_terminal() => *this.ended = true,
+                    Some(state) if this.cursor.closes(state) => {
+                        *this.asking = Some((entry, this.cursor.is_last()));
+                        continue;
+                    }
+                    _ => {}
                 }
+                entry
             };
-            self.cursor.after = entry.number();
-            if let Some(state) = entry.event().state() {
-                let is_new = entry.number() > self.cursor.opened_at;
-                self.ended = state.is_terminal() || (is_new && self.closes(state) && self.is_last().await);
-            }
-            if let Some(event) = self.shown(entry) {
-                return Some(Ok(event));
+            if let Some(event) = this.cursor.shown(entry) {
+                return Poll::Ready(Some(Ok(event)));
             }
         }
-        None
+        *this.ended = true;
+        Poll::Ready(None)
     }
+}
 
-    /// Reads the entries that follow, and waits for some if there are none.
-    async fn fill(&mut self, wait: bool) -> Result<(), StoreError> {
-        let Cursor { store, owner, task_id, after, .. } = &self.cursor;
-        loop {
-            let entries = store.read(owner, task_id, *after, BATCH).await?;
-            if !entries.is_empty() || !wait {
-                self.entries = entries.into();
-                return Ok(());
-            }
-            store.grown(owner, task_id, *after).await?;
-        }
-    }
-
+impl<T: TaskStore> Cursor<T> {
+    /// True if this state, which is that of the entry just read, ends the stream unless there is more.
     fn closes(&self, state: TaskState) -> bool {
-        match self.cursor.close_on {
-            CloseOn::InputRequired => state == TaskState::InputRequired,
-            CloseOn::Interrupted => state.is_interrupted(),
-            CloseOn::Terminal => false,
-        }
+        self.after > self.opened_at
+            && match self.close_on {
+                CloseOn::InputRequired => state == TaskState::InputRequired,
+                CloseOn::Interrupted => state.is_interrupted(),
+                CloseOn::Terminal => false,
+            }
     }
 
     /// A reader that is late does not stop at an interruption that is over.
-    async fn is_last(&mut self) -> bool {
-        self.entries.is_empty() && self.fill(false).await.is_ok() && self.entries.is_empty()
+    fn is_last(&self) -> Pin<Box<dyn Future<Output = bool> + Send>> {
+        let (store, owner, id, after) = (self.store.clone(), self.owner.clone(), Arc::clone(&self.task_id), self.after);
+        Box::pin(async move { store.read(&owner, &id, after, 1).await.is_ok_and(|more| more.is_empty()) })
     }
 
     fn shown(&self, entry: LogEntry) -> Option<StreamEvent> {
         match entry.event() {
             // The caller knows what it said.
             Event::Message(message) if message.role == Role::User => None,
-            Event::Task(task) if self.cursor.first_event == FirstEvent::StatusOnly => {
+            Event::Task(task) if self.first_event == FirstEvent::StatusOnly => {
                 let ids = (Arc::clone(&task.id), Arc::clone(&task.context_id));
                 let update = TaskStatusUpdateEvent::new(ids.0, ids.1, task.status.clone());
                 Some(StreamEvent::Logged(LogEntry::new(entry.number(), Event::StatusUpdate(update))))

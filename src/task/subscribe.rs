@@ -1,6 +1,12 @@
 use http::{HeaderMap, Uri, request::Parts};
 
-use super::{EventStream, FirstEvent, Replay, TaskStore, error::store_error, fold, service::Shared, stream::Cursor};
+use super::{
+    EventStream, FirstEvent, Replay, TaskStore,
+    error::store_error,
+    fold,
+    service::{Common, Shared},
+    stream::Cursor,
+};
 use crate::{
     error::{Error, ErrorKind},
     operation::{Outcome, ProtocolVersion, StreamEvent, SubscribeToTask, TaskView},
@@ -42,7 +48,7 @@ pub(super) async fn subscribe<T: TaskStore>(
     version: ProtocolVersion,
     request: SubscribeToTask,
 ) -> Result<Outcome<EventStream>, Error> {
-    let Shared { store, settings, .. } = shared;
+    let Common { store, settings, .. } = &*shared;
     let id = request.id;
     let stated = stated(&head.headers, &head.uri)?;
     let snapshot = store.get(&owner, &id).await.map_err(|error| store_error(error, &id))?;
@@ -68,7 +74,7 @@ pub(super) async fn subscribe<T: TaskStore>(
             (after, Some(StreamEvent::Snapshot(TaskView::new(snapshot.task), after)))
         }
         Some(after) => {
-            let task = task_at(&store, &owner, &id, after).await?;
+            let task = task_at(store, &owner, &id, after).await?;
             (after, Some(StreamEvent::Snapshot(TaskView::new(task), after)))
         }
         None if from_start => (0, None),
@@ -80,7 +86,8 @@ pub(super) async fn subscribe<T: TaskStore>(
     let first = first.filter(|_| settings.first_event != FirstEvent::StatusOnly);
     let (close_on, first_event) = (settings.close_on, settings.first_event);
     let opened_at = snapshot.revision;
-    let cursor = Cursor { store, owner, task_id: id, after, opened_at, head: first, close_on, first_event };
+    let cursor =
+        Cursor { store: store.clone(), owner, task_id: id, after, opened_at, head: first, close_on, first_event };
     Ok(Outcome::Stream(cursor.into_stream()))
 }
 

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::Either;
 use http::Request;
 use tower_service::Service;
 
@@ -61,7 +62,7 @@ impl<T: TaskStore> Telling<T> {
         mut watch: Pin<&mut Watch>,
         mut batch: Vec<Event>,
     ) where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
@@ -103,6 +104,31 @@ impl<T: TaskStore> Telling<T> {
         }
     }
 
+    /// Takes the agent's first step, if there was one, and all that it has to say with it.
+    pub(super) async fn begins<S>(
+        &mut self,
+        called: bool,
+        first: Option<Next>,
+        mut source: Pin<&mut Source<S, S::Future>>,
+        mut watch: Pin<&mut Watch>,
+        batch: &mut Vec<Event>,
+    ) where
+        S: Service<Request<Arc<Message>>>,
+        S::Response: IntoReply,
+        S::Error: Into<BoxError>,
+    {
+        if called {
+            self.narrator.works(batch);
+        }
+        let Some(first) = first else { return };
+        self.hear(first, watch.as_mut(), batch);
+        poll_fn(|cx| {
+            self.gather(source.as_mut(), watch.as_mut(), batch, cx);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
     /// Takes all that the agent has to say just now.
     fn gather<S>(
         &mut self,
@@ -111,7 +137,7 @@ impl<T: TaskStore> Telling<T> {
         batch: &mut Vec<Event>,
         cx: &mut Context<'_>,
     ) where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
@@ -188,7 +214,7 @@ impl<T: TaskStore> Telling<T> {
         batch: &mut Vec<Event>,
     ) -> bool
     where
-        S: Service<Request<Message>>,
+        S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
     {
@@ -199,7 +225,12 @@ impl<T: TaskStore> Telling<T> {
             self.slot = None;
         }
         let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
-        let mut write = pin!(store.append(&owner, &task_id, self.revision, std::mem::take(batch)));
+        let revision = self.revision;
+        // A single event leaves the list, and its room, to those that come next.
+        let mut write = pin!(match if batch.len() == 1 { batch.pop() } else { None } {
+            Some(event) => Either::Left(store.append_one(&owner, &task_id, revision, event)),
+            None => Either::Right(store.append(&owner, &task_id, revision, std::mem::take(batch))),
+        });
         // What is gathered meanwhile counts from here on, so the limit on events is a batch or two late at worst.
         let mut waited = false;
         let result = poll_fn(|cx| match write.as_mut().poll(cx) {
@@ -216,12 +247,7 @@ impl<T: TaskStore> Telling<T> {
         .await;
         match result {
             Ok(snapshot) => {
-                self.revision = snapshot.revision;
-                self.interrupted = snapshot.task.status.state.is_interrupted();
-                if snapshot.task.status.state.kind() != StateKind::Active {
-                    let failure = if ends { self.failure.take() } else { None };
-                    self.settle(snapshot, failure);
-                }
+                self.written(snapshot, ends);
                 true
             }
             // A cancel was faster, or the task is gone: there is nobody to tell anything.
@@ -237,6 +263,16 @@ impl<T: TaskStore> Telling<T> {
                 self.last_words(error).await;
                 false
             }
+        }
+    }
+
+    /// The log is as long as this, with the last words in it if the run has ended.
+    pub(super) fn written(&mut self, snapshot: Snapshot, ends: bool) {
+        self.revision = snapshot.revision;
+        self.interrupted = snapshot.task.status.state.is_interrupted();
+        if snapshot.task.status.state.kind() != StateKind::Active {
+            let failure = if ends { self.failure.take() } else { None };
+            self.settle(snapshot, failure);
         }
     }
 

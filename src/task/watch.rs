@@ -3,15 +3,18 @@
 use std::{
     fmt,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
 use super::settings::Settings;
-use crate::agent::Cancellation;
+use crate::{
+    agent::Cancellation,
+    timer::{Timer, Wakes},
+};
 
 pin_project! {
     /// Watches a run. It is asked only while the agent is silent, so an agent that answers at once costs no timer.
@@ -25,8 +28,9 @@ pin_project! {
         has_spoken: bool,
         canceled_at: Option<Instant>,
         cancel: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+        cancel_wakes: Wakes,
         #[pin]
-        sleep: Option<Sleep>,
+        timer: Timer,
     }
 }
 
@@ -55,19 +59,19 @@ impl fmt::Display for Alarm {
 }
 
 impl Watch {
-    pub(super) fn new(cancellation: Cancellation, settings: &Settings) -> Self {
-        let now = Instant::now();
+    pub(super) fn new(cancellation: Cancellation, settings: &Settings, began: Instant) -> Self {
         Self {
             cancellation,
             run_timeout: settings.run_timeout,
             idle_timeout: settings.idle_timeout,
             grace: settings.cancel_grace,
-            began: now,
-            heard: now,
+            began,
+            heard: began,
             has_spoken: false,
             canceled_at: None,
             cancel: None,
-            sleep: None,
+            cancel_wakes: Wakes::default(),
+            timer: Timer::default(),
         }
     }
 
@@ -78,10 +82,12 @@ impl Watch {
 
     pub(super) fn poll_alarm(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
         let this = self.as_mut().project();
+        let mut now = None;
         if std::mem::take(this.has_spoken) {
-            *this.heard = Instant::now();
+            *this.heard = *now.insert(Instant::now());
         }
-        if this.canceled_at.is_none() {
+        // Whether there is a cancel is known without asking its future, which is needed to be woken by it.
+        if this.canceled_at.is_none() && (this.cancellation.is_canceled() || !this.cancel_wakes.whoever_asks(cx)) {
             let cancel = this.cancel.get_or_insert_with(|| Box::pin(this.cancellation.canceled_owned()));
             if cancel.as_mut().poll(cx).is_ready() {
                 *this.canceled_at = Some(Instant::now());
@@ -99,22 +105,11 @@ impl Watch {
             let Some((deadline, alarm)) = deadlines.into_iter().flatten().min_by_key(|(deadline, _)| *deadline) else {
                 return Poll::Pending;
             };
-            if deadline <= Instant::now() {
+            // The clock is read once for a silence, and again only when the timer has fired.
+            if deadline <= now.take().unwrap_or_else(Instant::now) {
                 return Poll::Ready(alarm);
             }
-            let mut sleep = this.sleep;
-            match sleep.as_mut().as_pin_mut() {
-                // A timer that is due earlier than needed is left alone and looked at again when it fires.
-                Some(mut armed) => {
-                    if armed.deadline() > deadline || armed.is_elapsed() {
-                        armed.as_mut().reset(deadline);
-                    }
-                    if armed.poll(cx).is_pending() {
-                        return Poll::Pending;
-                    }
-                }
-                None => sleep.set(Some(tokio::time::sleep_until(deadline))),
-            }
+            ready!(this.timer.poll_until(deadline, cx));
         }
     }
 }

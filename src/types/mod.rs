@@ -9,6 +9,7 @@
 mod artifact;
 mod card;
 mod event;
+mod history;
 mod inline;
 mod json;
 mod message;
@@ -19,12 +20,14 @@ mod state;
 mod task;
 mod timestamp;
 
+pub(crate) use self::message::fresh_id;
 pub use self::{
     artifact::Artifact,
     card::{
         AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface, AgentProvider, AgentSkill,
     },
     event::{Event, TaskArtifactUpdateEvent, TaskStatusUpdateEvent},
+    history::{History, HistoryIter, Messages},
     inline::InlineBytes,
     json::{Json, JsonError, JsonObject},
     message::{Message, Role},

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Artifact, JsonObject, Message, TaskState, Timestamp};
+use super::{Artifact, History, JsonObject, Message, TaskState, Timestamp};
 
 /// A unit of work (spec 1.0 §4.1.1).
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Task {
     /// Its results so far.
     pub artifacts: Vec<Arc<Artifact>>,
     /// What was said, oldest first.
-    pub history: Vec<Arc<Message>>,
+    pub history: History,
     /// Anything else the agent wants to say about it.
     pub metadata: Option<JsonObject>,
 }
@@ -40,7 +40,7 @@ impl Task {
             context_id: context_id.into(),
             status: TaskStatus::new(state),
             artifacts: Vec::new(),
-            history: Vec::new(),
+            history: History::new(),
             metadata: None,
         }
     }

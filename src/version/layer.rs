@@ -7,7 +7,7 @@ use tower_layer::Layer;
 
 use super::{Version, negotiate::Offer, speaker::Speaker};
 use crate::{
-    dialect::{Dialect, V0_3, V1_0},
+    dialect::{Dialect, V0_3, V0_3Rest, V1_0},
     operation::ProtocolVersion,
 };
 
@@ -18,22 +18,23 @@ pub struct VersionLayer {
 }
 
 /// Shared by all layers that have nothing changed, so that they share the texts of events too.
-static BOTH: LazyLock<[Speaker; 2]> = LazyLock::new(|| [Speaker::new(V0_3::new()), Speaker::new(V1_0::new())]);
+static BUILT_IN: LazyLock<[Speaker; 3]> =
+    LazyLock::new(|| [Speaker::new(V0_3::new()), Speaker::new(V0_3Rest::new()), Speaker::new(V1_0::new())]);
 
 impl VersionLayer {
     /// Versions 0.3 and 1.0; without a header it is 0.3.
     #[must_use]
     pub fn new() -> Self {
-        Self { offer: Arc::new(Offer::new(BOTH.to_vec(), ProtocolVersion::V0_3)) }
+        Self { offer: Arc::new(Offer::new(BUILT_IN.to_vec(), ProtocolVersion::V0_3)) }
     }
 
-    /// One version alone, which is also taken for granted where the caller names none.
+    /// One dialect alone, whose version is also taken for granted where the caller names none.
     pub fn only(dialect: impl Dialect) -> Self {
         let granted = dialect.version();
         Self { offer: Arc::new(Offer::new(vec![Speaker::new(dialect)], granted)) }
     }
 
-    /// With one more dialect, in place of the one that spoke its version before, if there was one.
+    /// With one more dialect, in place of what spoke its version over its bindings before.
     #[must_use]
     pub fn dialect(mut self, dialect: impl Dialect) -> Self {
         Arc::make_mut(&mut self.offer).add(Speaker::new(dialect));
@@ -41,7 +42,7 @@ impl VersionLayer {
     }
 
     /// Whether a caller that names no version is served in the version that knows its method: `SendMessage` without a
-    /// header is 1.0 then. Off by default, because the specification says that no version means 0.3.
+    /// header is 1.0 then, and so is `POST /message:send`. Off by default, because the specification says that no version means 0.3.
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {
         Arc::make_mut(&mut self.offer).lenient = lenient;

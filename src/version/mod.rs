@@ -6,14 +6,18 @@
 //!
 //! Which version is it (spec 1.0 §3.6)? The first of these that says something:
 //!
-//! 1. the header `A2A-Version`,
-//! 2. the query parameter `A2A-Version`,
-//! 3. the version that the mount takes for granted: 0.3, as the specification wants it, or that of
+//! 1. the path, where it is one of a version: `/v1/…` over HTTP+JSON is 0.3, and a header or a parameter that says
+//!    otherwise is -32009,
+//! 2. the header `A2A-Version`,
+//! 3. the query parameter `A2A-Version`,
+//! 4. the version that the mount takes for granted: 0.3, as the specification wants it, or that of
 //!    [`VersionLayer::only`].
 //!
 //! Versions are compared by `Major.Minor`. A version that is not offered, or that is none, is -32009 on every operation,
 //! before anything else is looked at. A method is looked up in its version's table alone, so the name that another
-//! version has for it is -32601, with words that name the version to ask for. [`lenient`](VersionLayer::lenient) makes an exception for callers that name no version.
+//! version has for it is -32601, with words that name the version to ask for; over HTTP+JSON, where there is the path but
+//! not in that version, it is -32009. [`lenient`](VersionLayer::lenient) makes an exception for callers that name no
+//! version. The dialect is that of the version and of the call's binding.
 //!
 //! Leave this layer out where calls arrive as [`Operation`](crate::operation::Operation)s already, as over gRPC.
 //!

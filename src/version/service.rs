@@ -51,7 +51,7 @@ where
                 let future = self.inner.call(Request::from_parts(head, operation));
                 ResponseFuture::accepted(future, speaker.clone())
             }
-            Err(error) => ResponseFuture::refused(speaker.error(self.offer.explain(error, speaker, call.method()))),
+            Err(error) => ResponseFuture::refused(speaker.error(self.offer.explain(error, speaker, &call))),
         }
     }
 }

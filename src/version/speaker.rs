@@ -3,10 +3,11 @@ use std::{cell::Cell, fmt, mem, sync::Arc};
 use bytes::Bytes;
 
 use crate::{
+    call::{Binding, Call},
     dialect::{Dialect, DialectKey},
     encoded::{Frame, Text},
     error::Error,
-    operation::{Answer, StreamEvent},
+    operation::{Answer, ProtocolVersion, StreamEvent},
 };
 
 /// A dialect, and the key under which its texts are kept.
@@ -23,6 +24,16 @@ impl Speaker {
 
     pub(super) fn dialect(&self) -> &dyn Dialect {
         &*self.dialect
+    }
+
+    /// True if it speaks this version over this binding.
+    pub(super) fn speaks(&self, version: ProtocolVersion, binding: Binding) -> bool {
+        self.dialect.version() == version && self.dialect.speaks(binding)
+    }
+
+    /// True if it can read the method of a call.
+    pub(super) fn knows(&self, call: &Call) -> bool {
+        self.dialect.speaks(call.binding()) && self.dialect.operation(call.method()).is_some()
     }
 
     pub(super) fn answer(&self, answer: &Answer) -> Result<Bytes, Error> {

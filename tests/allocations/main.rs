@@ -15,12 +15,17 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+#[cfg(feature = "rest")]
+use a2a_layers::rest::RestLayer;
 use a2a_layers::{
+    agent::Reply,
     call::{Binding, Call},
     encoded::{Encoded, Frame},
     error::Error,
     json_rpc::JsonRpcLayer,
     operation::{Answer, Operation, Outcome, StreamEvent, TaskView},
+    part::Input,
+    server::{A2aService, Mount},
     sse::SseLayer,
     task::LogEntry,
     types::{Artifact, Event, Message, Part, Task, TaskArtifactUpdateEvent, TaskState},
@@ -33,6 +38,7 @@ use futures_util::{
 };
 use http::{Request, Response, header};
 use http_body::Body;
+use http_body_util::{BodyExt as _, Full};
 use tower::{Layer, Service, service_fn};
 
 #[global_allocator]
@@ -111,6 +117,28 @@ fn json_rpc_asks_for_nothing_for_an_item_of_a_stream() {
         })
     };
     assert_eq!(items(1_000), items(10));
+}
+
+#[cfg(feature = "rest")]
+#[test]
+fn rest_asks_for_an_id_and_for_nothing_else_however_large_the_body_is() {
+    type NoItems = Empty<Result<Frame, Error>>;
+    let asked = |path: &'static str, size: usize| {
+        let inner = |call: Request<Call>| {
+            drop(call);
+            ready(Ok::<_, Infallible>(Response::new(Encoded::<NoItems>::Document(Bytes::from_static(b"1")))))
+        };
+        let mut service = RestLayer::new().layer(service_fn(inner));
+        let body = Bytes::from(vec![b'1'; size]);
+        let request =
+            || Request::post(path).header(header::CONTENT_TYPE, "application/json").body(body.clone()).unwrap();
+        calls(request, |request| assert!(now(service.call(request)).is_ok()))
+    };
+    let send = asked("/message:send", 10);
+    // The map of the answer's headers.
+    assert!(send <= 2, "{send} calls");
+    assert_eq!(asked("/message:send", 1 << 20), send);
+    assert_eq!(asked("/tasks/t:cancel", 0), send + 1);
 }
 
 fn operate(answer: &Answer, version: &'static str, method: &'static str, params: &str) -> u64 {
@@ -202,4 +230,46 @@ fn sse_asks_for_its_head_and_for_a_buffer_now_and_then() {
     let (few, many) = (events(10), events(1_000));
     assert!(few <= 10, "{few} calls for 10 events");
     assert!(many <= few + 10, "{many} calls for 1,000 events, {few} for 10");
+}
+
+/// The whole stack, without sockets: an agent that says so many words, one after the other.
+fn streamed(chunks: usize, yields: bool) -> u64 {
+    let agent = move |_: Request<Input>| {
+        let words = stream::iter(std::iter::repeat_n("a few words ", chunks)).then(move |words| async move {
+            if yields {
+                tokio::task::yield_now().await;
+            }
+            Ok::<_, Infallible>(words)
+        });
+        ready(Ok::<_, Infallible>(Reply::stream(words)))
+    };
+    let message = r#"{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}"#;
+    let body =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{{"message":{message}}}}}"#);
+    // All of it is made where it is not counted, here and by the tests beside this one.
+    let request = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let service: A2aService<Full<Bytes>> = Mount::new("test", service_fn(agent)).build().unwrap();
+        let request = Request::post("/").header(header::CONTENT_TYPE, "application/json").header("a2a-version", "1.0");
+        (runtime, service, request.body(Full::from(body.clone())).unwrap())
+    };
+    calls(request, |(runtime, mut service, request)| {
+        runtime.block_on(async {
+            let mut body = pin!(service.call(request).await.unwrap().into_body());
+            while let Some(frame) = body.frame().await {
+                assert!(frame.is_ok());
+            }
+        });
+        (runtime, service)
+    })
+}
+
+#[test]
+fn a_chunk_asks_for_its_text_its_part_its_entry_and_what_is_written_of_it() {
+    for yields in [false, true] {
+        let (few, many) = (streamed(100, yields), streamed(1_100, yields));
+        let each = (many - few) as f64 / 1_000.0;
+        assert!(each <= 4.1, "{each} calls a chunk, yielding: {yields}");
+        assert!(few <= 500, "{few} calls for 100 chunks, yielding: {yields}");
+    }
 }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use a2a_layers::{
     agent::Reply,
     blob::{BlobLayer, Blobs, MemoryBlobStore},
@@ -16,11 +18,11 @@ use super::{Spy, crate_error};
 
 const LIMIT: usize = 10 * 1024 * 1024;
 
-fn request(parts: Vec<Part>) -> Request<Message> {
-    Request::new(Message::new(Role::User, parts))
+fn request(parts: Vec<Part>) -> Request<Arc<Message>> {
+    Request::new(Message::new(Role::User, parts).into())
 }
 
-async fn say_ok(_: Request<Message>) -> Result<&'static str, BoxError> {
+async fn say_ok(_: Request<Arc<Message>>) -> Result<&'static str, BoxError> {
     Ok("ok")
 }
 
@@ -31,7 +33,7 @@ async fn refusal(layer: BlobLayer<Spy>, parts: Vec<Part>) -> Error {
 #[test]
 fn b037_b042_b048_inline_bytes_are_stored_and_their_url_takes_their_place() {
     let spy = Spy::default();
-    let (mut service, mut handle) = mock::spawn_layer::<Request<Message>, &str, _>(BlobLayer::new(spy.clone()));
+    let (mut service, mut handle) = mock::spawn_layer::<Request<Arc<Message>>, &str, _>(BlobLayer::new(spy.clone()));
     assert_ready_ok!(service.poll_ready());
     let metadata = json!({"k": 1}).as_object().unwrap().clone();
     let raw = Part::raw(InlineBytes::from_base64("AP8QgA==")).with_filename("f.bin").with_media_type("x/y");
@@ -117,7 +119,7 @@ async fn nothing_is_stored_if_any_part_is_refused() {
 #[test]
 fn a_refusal_is_there_at_once_and_the_agent_is_not_called() {
     let layer = BlobLayer::new(Spy::behind_a_gate().0).max_bytes(1);
-    let (mut service, mut handle) = mock::spawn_layer::<Request<Message>, &str, _>(layer);
+    let (mut service, mut handle) = mock::spawn_layer::<Request<Arc<Message>>, &str, _>(layer);
     for part in [Part::raw(&b"ab"[..]), Part::raw(InlineBytes::from_base64("?"))] {
         assert_ready_ok!(service.poll_ready());
         let mut answer = tokio_test::task::spawn(service.call(request(vec![part])));
@@ -130,7 +132,7 @@ fn a_refusal_is_there_at_once_and_the_agent_is_not_called() {
 #[test]
 fn without_files_the_agent_is_called_at_once_and_the_store_is_not_touched() {
     let (spy, _gate) = Spy::behind_a_gate();
-    let (mut service, mut handle) = mock::spawn_layer::<Request<Message>, &str, _>(BlobLayer::new(spy));
+    let (mut service, mut handle) = mock::spawn_layer::<Request<Arc<Message>>, &str, _>(BlobLayer::new(spy));
     assert_ready_ok!(service.poll_ready());
     let _answer = service.call(request(vec![Part::text("hi"), Part::url("u")]));
     assert_ready!(tokio_test::task::spawn(handle.next_request()).poll()).unwrap();
@@ -139,7 +141,7 @@ fn without_files_the_agent_is_called_at_once_and_the_store_is_not_touched() {
 #[test]
 fn the_service_that_was_ready_is_the_one_that_is_called() {
     let (spy, gate) = Spy::behind_a_gate();
-    let (mut service, mut handle) = mock::spawn_layer::<Request<Message>, &str, _>(BlobLayer::new(spy));
+    let (mut service, mut handle) = mock::spawn_layer::<Request<Arc<Message>>, &str, _>(BlobLayer::new(spy));
     handle.allow(1);
     assert_ready_ok!(service.poll_ready());
     let mut answer = tokio_test::task::spawn(service.call(request(vec![Part::raw(&b"x"[..])])));
@@ -159,7 +161,7 @@ fn the_service_that_was_ready_is_the_one_that_is_called() {
 #[test]
 fn a_request_that_is_given_up_while_it_is_stored_never_reaches_the_agent() {
     let (spy, gate) = Spy::behind_a_gate();
-    let (mut service, mut handle) = mock::spawn_layer::<Request<Message>, &str, _>(BlobLayer::new(spy.clone()));
+    let (mut service, mut handle) = mock::spawn_layer::<Request<Arc<Message>>, &str, _>(BlobLayer::new(spy.clone()));
     assert_ready_ok!(service.poll_ready());
     let mut answer = tokio_test::task::spawn(service.call(request(vec![Part::raw(&b"x"[..])])));
     assert_pending!(answer.poll());
@@ -186,7 +188,7 @@ async fn an_error_of_the_crate_from_a_store_goes_out_as_it_is() {
 
 #[tokio::test]
 async fn b036_a_mount_without_a_store_leaves_what_comes_in_alone() {
-    let service = BlobLayer::required().layer(service_fn(|req: Request<Message>| async move {
+    let service = BlobLayer::required().layer(service_fn(|req: Request<Arc<Message>>| async move {
         assert!(matches!(req.body().parts[0].content, PartContent::Raw(_)));
         assert!(matches!(req.body().parts[1].content, PartContent::Url(_)));
         Ok::<_, BoxError>("ok")
@@ -196,7 +198,7 @@ async fn b036_a_mount_without_a_store_leaves_what_comes_in_alone() {
 
 #[tokio::test]
 async fn errors_of_the_agent_pass() {
-    let agent = service_fn(|_: Request<Message>| async { Err::<Reply, BoxError>("broken".into()) });
+    let agent = service_fn(|_: Request<Arc<Message>>| async { Err::<Reply, BoxError>("broken".into()) });
     for parts in [vec![Part::text("hi")], vec![Part::raw(&b"x"[..])]] {
         let error = Blobs::new(agent, Spy::default()).oneshot(request(parts)).await.unwrap_err();
         assert_eq!(error.to_string(), "broken");

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use a2a_layers::{
     agent::{ArtifactUpdate, IntoReply, Reply, StatusUpdate, Update},
     blob::{BlobLayer, BlobStore},
@@ -16,11 +18,11 @@ type Items = Vec<Result<Update, BoxError>>;
 /// What becomes of a reply.
 async fn sent_by<St: BlobStore>(layer: &BlobLayer<St>, reply: impl IntoReply) -> Result<Reply, BoxError> {
     let mut reply = Some(reply.into_reply());
-    let agent = service_fn(move |_: Request<Message>| {
+    let agent = service_fn(move |_: Request<Arc<Message>>| {
         let reply = reply.take();
         async move { reply.ok_or_else(|| BoxError::from("called twice")) }
     });
-    layer.layer(CloneOnce(Some(agent))).oneshot(Request::new(Message::user("go"))).await
+    layer.layer(CloneOnce(Some(agent))).oneshot(Request::new(Message::user("go").into())).await
 }
 
 /// The layer wants a service that can be cloned, though without inline input it never clones one.

@@ -114,3 +114,35 @@ async fn every_method_adds_its_layer() -> Result<(), BoxError> {
     assert!(error["message"].as_str().unwrap().contains("image/*"), "{error}");
     Ok(())
 }
+
+#[cfg(feature = "rest")]
+#[tokio::test]
+async fn rest_stands_where_json_rpc_stood() -> Result<(), BoxError> {
+    let service = ServiceBuilder::new()
+        .sse()
+        .body()
+        .rest("/api")
+        .version()
+        .load_shed()
+        .concurrency_limit(1)
+        .timeout(std::time::Duration::from_secs(5))
+        .task(MemoryTaskStore::new())
+        .part()
+        .service_fn(agent);
+    let post = |path: &str| {
+        let request = Request::post(path).header("a2a-version", "1.0");
+        request.body(message(json!({ "text": "hello" })).to_string().into()).unwrap()
+    };
+    let answer = ask(&service, post("/api/message:send")).await;
+    assert_eq!(answer.headers["content-type"], "application/a2a+json");
+    assert_eq!(answer.json()["task"]["artifacts"][0]["parts"][0]["text"], "heard: hello");
+    let answer = ask(&service, post("/api/message:stream")).await;
+    assert_eq!(answer.headers["content-type"], "text/event-stream");
+    assert!(
+        answer.text.contains("data: {\"task\":") && answer.text.contains("TASK_STATE_COMPLETED"),
+        "{}",
+        answer.text
+    );
+    assert_eq!(ask(&service, get("/message:send")).await.status, StatusCode::NOT_FOUND);
+    Ok(())
+}

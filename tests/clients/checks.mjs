@@ -3,6 +3,7 @@
 export const DONE = "done";
 export const CHUNKS = "Hello, world <b>&é漢字\nend";
 const TIMEOUT_MS = 10_000;
+const BINDINGS = ["JSONRPC", "HTTP+JSON"];
 
 /** Fails the check that is running unless both are equal. */
 export function expect(what, got, wanted) {
@@ -24,20 +25,13 @@ async function within(milliseconds, promise) {
   }
 }
 
-/**
- * Runs a driver against the base URL of the command line, and ends the process.
- * The driver connects and gives its checks; each has its own time-out.
- */
-export async function main(connect) {
-  const [base] = process.argv.slice(2);
-  if (!base) {
-    console.error(`usage: ${process.argv[1]} BASE_URL`);
-    process.exit(2);
-  }
+/** Connects over a binding and runs the checks that come of it, each with its own time-out. How many failed. */
+async function run(connect, base, binding) {
   let checks;
   let failed = 0;
+  console.log(`-- ${binding}`);
   try {
-    checks = await within(TIMEOUT_MS, connect(base.replace(/\/+$/, "")));
+    checks = await within(TIMEOUT_MS, connect(base, binding));
   } catch (error) {
     checks = { connect: () => Promise.reject(error) };
   }
@@ -52,5 +46,22 @@ export async function main(connect) {
     }
   }
   console.log(`${Object.keys(checks).length - failed} passed, ${failed} failed`);
+  return failed;
+}
+
+/**
+ * Runs a driver against the base URL of the command line, over one binding after the other, and ends the process.
+ * The driver connects and gives its checks.
+ */
+export async function main(connect) {
+  const [base] = process.argv.slice(2);
+  if (!base) {
+    console.error(`usage: ${process.argv[1]} BASE_URL`);
+    process.exit(2);
+  }
+  let failed = 0;
+  for (const binding of BINDINGS) {
+    failed += await run(connect, base.replace(/\/+$/, ""), binding);
+  }
   process.exit(failed === 0 ? 0 : 1);
 }

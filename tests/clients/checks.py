@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 DONE = "done"
 CHUNKS = "Hello, world <b>&é漢字\nend"
 TIMEOUT_S = 10.0
+BINDINGS = ("JSONRPC", "HTTP+JSON")
 
 Check = Callable[[], Awaitable[None]]
 
@@ -34,8 +35,12 @@ async def run(checks: list[Check]) -> int:
     return 1 if failed else 0
 
 
-def main(drive: Callable[[str], Awaitable[int]]) -> None:
-    """Runs a driver against the base URL of the command line."""
+def main(drive: Callable[[str, str], Awaitable[int]]) -> None:
+    """Runs a driver against the base URL of the command line, over one binding after the other."""
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} BASE_URL")
-    sys.exit(asyncio.run(drive(sys.argv[1].rstrip("/"))))
+    codes = []
+    for binding in BINDINGS:
+        print(f"-- {binding}", flush=True)
+        codes.append(asyncio.run(drive(sys.argv[1].rstrip("/"), binding)))
+    sys.exit(max(codes))

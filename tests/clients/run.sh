@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The published Python and JavaScript SDKs, of the 0.3 and the 1.0 line, against a running server.
+# The published Python and JavaScript SDKs, of the 0.3 and the 1.0 line, over each binding, against a running server.
 #
 #   tests/clients/run.sh BASE_URL [LINE...]      LINE: python-1.0 python-0.3 js-1.0 js-0.3; default: all
 #

@@ -8,6 +8,7 @@ mod framing;
 mod lifecycle;
 mod owners;
 mod parts;
+mod rest;
 mod sse;
 mod store;
 mod table;

@@ -159,7 +159,7 @@ fn f70_history_holds_every_turn_once() {
 fn f70_words_of_an_old_status_join_the_history() {
     let [one, two] = ["10 %", "20 %"].map(|text| Arc::new(Message::agent(text)));
     let task = folded(task(), [says(TaskState::Working, &one), says(TaskState::Working, &two)]);
-    assert_eq!((task.history, task.status.message), (vec![one], Some(two)));
+    assert_eq!((task.history, task.status.message), (vec![one].into(), Some(two)));
 }
 
 #[test]

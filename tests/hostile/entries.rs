@@ -5,12 +5,13 @@ use std::str;
 
 use a2a_layers::{
     call::{Binding, Call},
-    dialect::{Dialect, V0_3, V1_0},
+    dialect::{Dialect, V0_3, V0_3Rest, V1_0},
     encoded::{Encoded, Frame},
     error::Error,
     json_rpc::JsonRpcLayer,
     operation::ProtocolVersion,
     owner::Owner,
+    rest::RestLayer,
     task::{ListQuery, MemoryTaskStore, StoreError, TaskStore},
     types::{InlineBytes, Json},
 };
@@ -82,6 +83,11 @@ pub fn v1_0(data: &[u8]) {
     dialect(&V1_0::default(), &V1_0_METHODS, data);
 }
 
+/// The first byte chooses the method, the rest are the parameters.
+pub fn v0_3_rest(data: &[u8]) {
+    dialect(&V0_3Rest::default(), &V0_3_METHODS[..10], data);
+}
+
 fn dialect(dialect: &impl Dialect, methods: &[&str], data: &[u8]) {
     let Some((choice, params)) = data.split_first() else { return };
     let method = methods[usize::from(*choice) % methods.len()];
@@ -141,6 +147,35 @@ pub fn json_rpc(data: &[u8]) {
     if let Some(error) = envelope.error {
         assert!([-32700, -32600, -32602].contains(&error.code), "code {}", error.code);
     }
+}
+
+/// The first byte chooses the verb, the rest is what follows the host in a URI: it gets a call or a refusal of the right
+/// form.
+pub fn rest(data: &[u8]) {
+    type NoStream = stream::Empty<Result<Frame, Error>>;
+    let Some((choice, target)) = data.split_first() else { return };
+    let verb = ["GET", "POST", "DELETE", "HEAD", "PUT"][usize::from(*choice) % 5];
+    let Ok(request) = Request::builder().method(verb).uri(target).body(Bytes::new()) else { return };
+    let inner = service_fn(|request: Request<Call>| async move {
+        let call = request.into_body();
+        if let Some(params) = call.params() {
+            assert!(serde_json::from_slice::<IgnoredAny>(params).is_ok(), "{params:?}");
+        }
+        let known = if call.version().is_some() {
+            V0_3Rest::default().operation(call.method())
+        } else {
+            V1_0::default().operation(call.method())
+        };
+        assert!(known.is_some(), "{}", call.method());
+        Ok::<_, Error>(Response::new(Encoded::<NoStream>::Document(Bytes::from_static(b"true"))))
+    });
+    let answer = RestLayer::new().layer(inner).oneshot(request).now_or_never();
+    let response = answer.expect("nothing to wait for").unwrap();
+    let status = response.status().as_u16();
+    assert!([200, 400, 404, 405].contains(&status), "{status}");
+    let Encoded::Document(document) = response.into_body() else { panic!("nothing streams") };
+    let document: serde_json::Value = serde_json::from_slice(&document).expect("a document");
+    assert!(status == 200 || document["error"]["code"] == status, "{document}");
 }
 
 /// A version is two numbers, whatever else is said; what was read reads the same when it is written.

@@ -64,6 +64,24 @@ fn hostile_1_0_parameters_get_a_precise_error() {
 }
 
 #[test]
+fn hostile_parameters_of_0_3_over_rest_get_a_precise_error() {
+    feed_dialect(entries::v0_3_rest, &[corpus::MESSAGE_0_3, corpus::PUSH_0_3, corpus::ID], 10);
+}
+
+#[test]
+fn every_target_gets_a_call_or_a_refusal() {
+    let seeds: [&[u8]; 6] = [
+        b"\x01/message:send",
+        b"\x00/acme/tasks/urn:uuid:7%2F..%zz:subscribe?after=1",
+        b"\x00/tasks?contextId=a+b&status=3&pageSize=%31&includeArtifacts=true&page_token=\"",
+        b"\x02/v1/tasks/%F0%9F%98%80/pushNotificationConfigs/c?configId=%",
+        b"\x00/v1/card",
+        b"\x01/v1/tasks/t:cancel",
+    ];
+    feed(entries::rest, &seeds);
+}
+
+#[test]
 fn every_body_gets_one_envelope() {
     feed(entries::json_rpc, &[corpus::CALL, corpus::LONG_ID, corpus::BATCH]);
     entries::json_rpc(&[b"[".repeat(100_000), b"]".repeat(100_000)].concat());

@@ -1,5 +1,8 @@
 //! What a ready-made server does with what its `Mount` is told.
 
+#[cfg(feature = "rest")]
+mod rest;
+
 use std::convert::Infallible;
 
 use a2a_layers::{

@@ -1,6 +1,6 @@
 //! The `part` layer alone: what it makes of messages, and how it treats the service inside.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use a2a_layers::{
     error::{BoxError, Error, ErrorKind},
@@ -112,7 +112,7 @@ fn the_message_stays_at_hand() {
     let message = message(vec![Part::text("a")]).with_context_id("c");
     let input = Input::new(message.clone()).unwrap();
     assert_eq!(*input.message(), message);
-    assert_eq!(input.into_message(), message);
+    assert_eq!(*input.into_message(), message);
 }
 
 #[test]
@@ -241,7 +241,7 @@ async fn echo(req: Request<Input>) -> Result<String, BoxError> {
 #[tokio::test]
 async fn b117_s07_strict_data_refuses_all_but_objects() {
     for data in [json!([1]), json!("a"), json!(1), json!(null), json!(true)] {
-        let request = || Request::new(message(vec![Part::text("a"), Part::data(data.clone())]));
+        let request = || Request::new(Arc::new(message(vec![Part::text("a"), Part::data(data.clone())])));
         let strict = PartLayer::new().strict_data(true).layer(service_fn(echo));
         let error = strict.oneshot(request()).await.unwrap_err().downcast::<Error>().unwrap();
         assert_eq!(error.code(), -32602);
@@ -249,7 +249,7 @@ async fn b117_s07_strict_data_refuses_all_but_objects() {
         assert!(PartLayer::new().layer(service_fn(echo)).oneshot(request()).await.is_ok());
     }
     let strict = PartLayer::new().strict_data(true).layer(service_fn(echo));
-    assert!(strict.oneshot(Request::new(message(vec![Part::data(json!({}))]))).await.is_ok());
+    assert!(strict.oneshot(Request::new(message(vec![Part::data(json!({}))]).into())).await.is_ok());
 }
 
 #[tokio::test]
@@ -261,7 +261,8 @@ async fn head_and_response_pass_untouched() {
         assert_eq!(req.uri(), "/a?b");
         Ok::<_, BoxError>(response)
     }));
-    let request = Request::post("/a?b").header("x-asked", "1").extension(7_u8).body(Message::user("hi")).unwrap();
+    let request =
+        Request::post("/a?b").header("x-asked", "1").extension(7_u8).body(Message::user("hi").into()).unwrap();
     let response = service.oneshot(request).await.unwrap();
     assert_eq!((response.headers()["x-seen"].as_bytes(), *response.body()), (&b"1"[..], 42));
 }
@@ -273,7 +274,7 @@ fn readiness_and_errors_are_those_of_the_service_inside() {
     assert_pending!(service.poll_ready());
     handle.allow(1);
     assert_ready_ok!(service.poll_ready());
-    let mut answer = tokio_test::task::spawn(service.call(Request::new(Message::user("hi"))));
+    let mut answer = tokio_test::task::spawn(service.call(Request::new(Message::user("hi").into())));
     assert_pending!(answer.poll());
     let (req, respond) = assert_ready!(tokio_test::task::spawn(handle.next_request()).poll()).unwrap();
     assert_eq!(req.body().text(), "hi");
@@ -287,7 +288,7 @@ fn readiness_and_errors_are_those_of_the_service_inside() {
 fn a_refusal_is_there_at_once_and_the_agent_is_not_called() {
     let (mut service, mut handle) = mock::spawn_layer::<Request<Input>, (), _>(PartLayer::new());
     assert_ready_ok!(service.poll_ready());
-    let request = Request::new(message(vec![Part::raw(&b"x"[..])]));
+    let request = Request::new(message(vec![Part::raw(&b"x"[..])]).into());
     let mut answer = tokio_test::task::spawn(service.call(request));
     assert_eq!(assert_ready_err!(answer.poll()).downcast_ref::<Error>().unwrap().code(), -32602);
     assert_pending!(tokio_test::task::spawn(handle.next_request()).poll());
@@ -299,7 +300,7 @@ fn clones_and_futures_can_be_sent() {
     check(&PartLayer::default());
     check(&Parts::new(()));
     let mut service = Parts::new(service_fn(echo));
-    let future = service.call(Request::new(Message::user("hi")));
+    let future = service.call(Request::new(Message::user("hi").into()));
     fn check_future<T: Send + std::fmt::Debug>(_: &T) {}
     check_future(&future);
 }

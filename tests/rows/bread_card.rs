@@ -8,7 +8,11 @@ use crate::support::{BREAD, BREAD_0_3, BREAD_1_0, STRICT_0_3, Script, SpyBlobs, 
 /// The card of a bread mount after this change.
 async fn card_of<M, T, St>(talk: Talk, mount: Mount<M, T, St>) -> Value
 where
-    M: tower::Service<http::Request<a2a_layers::types::Message>, Response: a2a_layers::agent::IntoReply, Future: Send>,
+    M: tower::Service<
+            http::Request<std::sync::Arc<a2a_layers::types::Message>>,
+            Response: a2a_layers::agent::IntoReply,
+            Future: Send,
+        >,
     M: Clone + Send + Sync + 'static,
     M::Error: Into<a2a_layers::error::BoxError>,
     T: a2a_layers::task::TaskStore,

@@ -10,6 +10,7 @@ mod heads;
 mod mutations;
 mod races;
 mod readers;
+mod rest;
 mod values;
 #[path = "../wire/mod.rs"]
 mod wire;

@@ -18,10 +18,14 @@ use tower::{ServiceExt, service_fn};
 use crate::wire::{Actor, Version};
 
 /// xorshift64*, which is random enough here and the same everywhere.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -120,7 +124,7 @@ fn corpus(version: Version) -> Vec<Vec<u8>> {
 }
 
 /// One to four changes.
-fn mutate(body: &mut Vec<u8>, other: &[u8], random: &mut Random) {
+pub(crate) fn mutate(body: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     for _ in 0..=random.below(4) {
         let at = random.below(body.len());
         let to = (at + random.below(12)).min(body.len());
@@ -202,12 +206,13 @@ fn envelope(text: &str) -> i64 {
 
 async fn attack(service: A2aService<Full<Bytes>>, versions: &[Version], bare: bool) {
     const ROUNDS: usize = 3000;
-    let mut random = Random(0x5eed_1e55);
+    let mut random = Random::new(0x5eed_1e55);
     let mut codes = BTreeMap::new();
     for &version in versions {
         let corpus = corpus(version);
         for body in &corpus {
-            check(service.clone().oneshot(request(version, body.clone(), &mut Random(1))).await.unwrap(), bare).await;
+            check(service.clone().oneshot(request(version, body.clone(), &mut Random::new(1))).await.unwrap(), bare)
+                .await;
         }
         for _ in 0..ROUNDS {
             let mut body = corpus[random.below(corpus.len())].clone();

@@ -27,7 +27,7 @@ impl Drop for Dropped {
 fn stubborn() -> (impl Agent, Arc<AtomicBool>, Arc<AtomicBool>) {
     let (told, gone) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let flags = (Arc::clone(&told), Arc::clone(&gone));
-    let agent = service_fn(move |request: Request<Message>| {
+    let agent = service_fn(move |request: Request<Arc<Message>>| {
         let (told, gone) = (Arc::clone(&flags.0), Dropped(Arc::clone(&flags.1)));
         async move {
             let _gone = gone;
@@ -237,7 +237,7 @@ async fn a_cancel_comes_through_although_the_run_writes_all_the_time() {
 
 #[tokio::test]
 async fn an_agent_that_cancels_itself_does_not_leave_its_task_at_work() {
-    let agent = service_fn(|request: Request<Message>| async move {
+    let agent = service_fn(|request: Request<Arc<Message>>| async move {
         request.cancellation().cancel();
         std::future::pending::<Result<Reply, BoxError>>().await
     });

@@ -147,14 +147,14 @@ async fn f66_f51_the_code_of_an_error_of_the_agents_is_told() {
 async fn an_agent_that_is_not_ready_for_good_fails_the_task() {
     #[derive(Clone)]
     struct Broken;
-    impl Service<Request<Message>> for Broken {
+    impl Service<Request<Arc<Message>>> for Broken {
         type Response = Reply;
         type Error = BoxError;
         type Future = std::future::Ready<Result<Reply, BoxError>>;
         fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), BoxError>> {
             std::task::Poll::Ready(Err("hunter2".into()))
         }
-        fn call(&mut self, _: Request<Message>) -> Self::Future {
+        fn call(&mut self, _: Request<Arc<Message>>) -> Self::Future {
             panic!("called although it is not ready")
         }
     }

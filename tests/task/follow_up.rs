@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use a2a_layers::{agent::Update, error::ErrorKind, operation::ListTasks, task::TaskLayer, types::TaskState};
@@ -219,7 +221,7 @@ async fn a_message_that_the_agent_refuses_makes_no_task() {
 
 #[tokio::test]
 async fn a_follow_up_that_the_agent_refuses_leaves_the_task_as_it_was() {
-    let agent = tower::service_fn(|request: Request<Message>| async move {
+    let agent = tower::service_fn(|request: Request<Arc<Message>>| async move {
         match request.body().text().as_str() {
             "bad" => Err(Error::new(ErrorKind::ContentTypeNotSupported)),
             _ => Ok(vec![Update::input_required("which?")]),

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use a2a_layers::{
     agent::Update,
@@ -48,7 +48,7 @@ async fn a_busy_agent_leaves_tasks_submitted_and_everything_else_answers_meanwhi
 
 #[tokio::test]
 async fn the_layer_is_ready_while_the_agent_is_not_and_calls_no_unready_clone() {
-    let (agent, mut handle) = mock::pair::<Request<Message>, Reply>();
+    let (agent, mut handle) = mock::pair::<Request<Arc<Message>>, Reply>();
     handle.allow(0);
     let mut tasks = TaskLayer::new().layer(agent);
     assert!(tasks.ready().now_or_never().is_some());
@@ -203,7 +203,7 @@ async fn f84_a_subscriber_of_a_task_that_goes_is_told() {
 
 #[tokio::test]
 async fn the_mock_sees_the_message_as_it_was_sent() {
-    let (agent, mut handle) = mock::pair::<Request<Message>, Reply>();
+    let (agent, mut handle) = mock::pair::<Request<Arc<Message>>, Reply>();
     let mut tasks = TaskLayer::new().layer(agent);
     let message = Message::user("a").with_message_id("m-1");
     let request = OperationRequest::SendMessage(SendMessage::new(message));

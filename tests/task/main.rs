@@ -4,6 +4,7 @@
 mod cancel;
 mod failure;
 mod files;
+mod follow;
 mod follow_up;
 mod limits;
 mod list;
@@ -47,7 +48,7 @@ impl Server {
     fn new<T, S>(layer: TaskLayer<T>, agent: S) -> Self
     where
         T: TaskStore,
-        S: Service<Request<Message>> + Clone + Send + Sync + 'static,
+        S: Service<Request<Arc<Message>>> + Clone + Send + Sync + 'static,
         S::Response: IntoReply,
         S::Error: Into<BoxError>,
         S::Future: Send,
@@ -191,17 +192,17 @@ fn follow_up(task: &str, text: &str) -> Message {
 }
 
 trait Agent:
-    Service<Request<Message>, Response = Reply, Error = BoxError, Future: Send> + Clone + Send + Sync + 'static
+    Service<Request<Arc<Message>>, Response = Reply, Error = BoxError, Future: Send> + Clone + Send + Sync + 'static
 {
 }
 
 impl<S> Agent for S where
-    S: Service<Request<Message>, Response = Reply, Error = BoxError, Future: Send> + Clone + Send + Sync + 'static
+    S: Service<Request<Arc<Message>>, Response = Reply, Error = BoxError, Future: Send> + Clone + Send + Sync + 'static
 {
 }
 
 /// An agent that answers on the spot.
-fn replying<R: IntoReply>(reply: impl Fn(&Request<Message>) -> R + Clone + Send + Sync + 'static) -> impl Agent {
+fn replying<R: IntoReply>(reply: impl Fn(&Request<Arc<Message>>) -> R + Clone + Send + Sync + 'static) -> impl Agent {
     service_fn(move |request| std::future::ready(Ok(reply(&request).into_reply())))
 }
 
@@ -224,7 +225,7 @@ fn asking() -> impl Agent {
 
 /// One call of a driven agent. The reply ends when this is dropped.
 struct Run {
-    request: Request<Message>,
+    request: Request<Arc<Message>>,
     updates: mpsc::UnboundedSender<Result<Update, BoxError>>,
 }
 

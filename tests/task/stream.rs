@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use a2a_layers::{
     agent::{ArtifactUpdate, Update},
@@ -233,7 +233,7 @@ async fn an_agent_that_yields_lets_readers_go_on() {
     let counter = Arc::clone(&said);
     let server = Server::new(
         TaskLayer::new(),
-        service_fn(move |_: Request<Message>| {
+        service_fn(move |_: Request<Arc<Message>>| {
             let counter = Arc::clone(&counter);
             let words = streams::iter(0..WORDS).then(move |_| {
                 let counter = Arc::clone(&counter);

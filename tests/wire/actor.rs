@@ -68,7 +68,7 @@ impl Actor {
     }
 }
 
-impl Service<Request<Message>> for Actor {
+impl Service<Request<Arc<Message>>> for Actor {
     type Response = Reply;
     type Error = BoxError;
     type Future = Ready<Result<Reply, BoxError>>;
@@ -77,14 +77,14 @@ impl Service<Request<Message>> for Actor {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Message>) -> Self::Future {
+    fn call(&mut self, request: Request<Arc<Message>>) -> Self::Future {
         self.0.calls.fetch_add(1, Ordering::SeqCst);
         ready(self.play(&request))
     }
 }
 
 impl Actor {
-    fn play(&self, request: &Request<Message>) -> Result<Reply, BoxError> {
+    fn play(&self, request: &Request<Arc<Message>>) -> Result<Reply, BoxError> {
         let message = request.body();
         let script = message.parts.iter().find_map(Part::as_text).unwrap_or_default();
         if let Some(count) = script.strip_prefix("burst ") {
@@ -135,7 +135,7 @@ impl Actor {
     }
 
     /// Waits for the gate or a cancel; if the gate was first, does the deed and goes on to the end.
-    fn gate(&self, request: &Request<Message>) -> impl Stream<Item = Update> + Send + use<> {
+    fn gate(&self, request: &Request<Arc<Message>>) -> impl Stream<Item = Update> + Send + use<> {
         let waiting = Waiting::new(Arc::clone(&self.0));
         let cancellation = request.cancellation().clone();
         let end = async move {
@@ -154,7 +154,7 @@ impl Actor {
     }
 
     /// What the agent gets to know of a request.
-    fn facts(&self, request: &Request<Message>) -> serde_json::Value {
+    fn facts(&self, request: &Request<Arc<Message>>) -> serde_json::Value {
         let (message, context) = (request.body(), request.task_context());
         let json = |object: Option<&a2a_layers::types::JsonObject>| {
             object.map(|object| serde_json::from_str::<serde_json::Value>(object.get()).expect("JSON"))

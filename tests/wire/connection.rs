@@ -13,7 +13,7 @@ use super::SECRET;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What no answer may hold.
-const INTERNALS: [&str; 14] = [
+pub(crate) const INTERNALS: [&str; 14] = [
     ".rs",
     "serde",
     "at line ",
@@ -184,6 +184,15 @@ impl Events {
 
     /// The next envelope; `None` at the end. Comments are passed over.
     pub(crate) async fn next(&mut self) -> Option<Value> {
+        self.next_line().await.map(|line| check(line.as_bytes()))
+    }
+
+    /// The next document without an envelope; `None` at the end. Comments are passed over.
+    pub(crate) async fn next_bare(&mut self) -> Option<Value> {
+        self.next_line().await.map(|line| serde_json::from_str(&line).expect("JSON"))
+    }
+
+    async fn next_line(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.text.windows(2).position(|window| window == b"\n\n") {
                 let event: Vec<u8> = self.text.drain(..end + 2).collect();
@@ -194,7 +203,7 @@ impl Events {
                 if let Some(line) = data.next() {
                     assert_eq!(data.next(), None, "one line a document");
                     assert!(!line.contains(SECRET), "{line}");
-                    return Some(check(line.as_bytes()));
+                    return Some(line.to_owned());
                 }
             } else {
                 let chunk = self.connection.chunk().await;
@@ -217,6 +226,15 @@ impl Events {
                 self.text.extend_from_slice(&chunk?);
             }
         }
+    }
+
+    /// All documents without envelopes that are still to come.
+    pub(crate) async fn bare_rest(mut self) -> Vec<Value> {
+        let mut all = Vec::new();
+        while let Some(event) = self.next_bare().await {
+            all.push(event);
+        }
+        all
     }
 
     /// All that is still to come.

@@ -1,7 +1,9 @@
 //! Reading parameters: straight from the request's body, with the exact field in every complaint.
 
 mod at;
+mod message;
 mod object;
+mod path;
 mod scalar;
 
 use serde::Deserialize;
@@ -9,10 +11,15 @@ use serde_path_to_error::Segment;
 
 pub(crate) use self::at::At;
 pub(super) use self::{
+    message::{Optional, parts},
     object::{Members, member, nullable_member, object, read_object},
+    path::{id_of, read_rest},
     scalar::{EnumValue, Int32, List, Struct, Text, Whole},
 };
-use crate::{call::Call, error::Error};
+use crate::{
+    call::{Binding, Call},
+    error::Error,
+};
 
 /// Reads the parameters of a call, which must be an object, into a type of your own; it may borrow from the call.
 ///
@@ -43,17 +50,19 @@ use crate::{call::Call, error::Error};
 /// no JSON object, or if a field is not as the type wants it. Words that a type gives to
 /// [`serde::de::Error::custom`] reach the caller if they begin with "must " or "is ".
 pub fn read_params<'a, T: Deserialize<'a>>(call: &'a Call) -> Result<T, Error> {
-    let params = call.params().ok_or_else(|| Error::invalid_params("params", "must be given"))?;
-    let text = std::str::from_utf8(params).map_err(|_| Error::invalid_params("params", "must be UTF-8"))?;
+    // What callers call it.
+    let whole = if call.binding() == Binding::HttpJson { "body" } else { "params" };
+    let params = call.params().ok_or_else(|| Error::invalid_params(whole, "must be given"))?;
+    let text = std::str::from_utf8(params).map_err(|_| Error::invalid_params(whole, "must be UTF-8"))?;
     // Types that are derived would take an array as well, member by member.
     if !text.trim_ascii_start().starts_with('{') {
-        return Err(Error::invalid_params("params", "must be an object"));
+        return Err(Error::invalid_params(whole, "must be an object"));
     }
-    serde_json::from_str(text).map_err(|error| explain::<T>(text, &error))
+    serde_json::from_str(text).map_err(|error| explain::<T>(text, whole, &error))
 }
 
 #[cold]
-fn explain<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Error {
+fn explain<'a, T: Deserialize<'a>>(text: &'a str, whole: &str, error: &serde_json::Error) -> Error {
     let found = serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(text)).err();
     let (mut path, (field, description)) = match &found {
         Some(found) => (path_text(found.path()), words(found.inner())),
@@ -64,7 +73,7 @@ fn explain<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> 
         push_field(&mut path, &field);
     }
     if path.is_empty() {
-        path.push_str("params");
+        path.push_str(whole);
     }
     Error::invalid_params(path, description)
 }
@@ -120,7 +129,7 @@ fn words(error: &serde_json::Error) -> (Option<String>, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{call::Binding, dialect::MAX_ELEMENTS};
+    use crate::dialect::MAX_ELEMENTS;
 
     object! {
         struct Outer<'de> {

@@ -180,6 +180,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
                     if items.len() == MAX_ELEMENTS {
                         return Err(A::Error::custom(format_args!("must have at most {MAX_ELEMENTS} elements")));
                     }
+                    // Nearly all lists have one element, and some of those are large.
+                    if items.capacity() == 0 {
+                        items.reserve_exact(1);
+                    }
                     items.push(item);
                 }
                 Ok(List(items))

@@ -53,7 +53,7 @@ object! {
 }
 
 object! {
-    pub(super) struct WirePush<'de> {
+    pub(in crate::dialect) struct WirePush<'de> {
         id: Text<'de> = "id",
         url: Text<'de> = "url",
         token: Text<'de> = "token",
@@ -181,7 +181,7 @@ fn push_of(params: PushOfParams<'_>, with_config: bool) -> Result<PushConfigOf, 
 }
 
 impl WirePush<'_> {
-    pub(super) fn into_config(self, at: &At<'_>) -> Result<PushNotificationConfig, Error> {
+    pub(in crate::dialect) fn into_config(self, at: &At<'_>) -> Result<PushNotificationConfig, Error> {
         let mut config = PushNotificationConfig::new(at.field("url").filled(self.url)?.into_string());
         config.id = self.id.filter(|id| !id.is_empty()).map(Text::into_string);
         config.token = self.token.filter(|token| !token.is_empty()).map(Text::into_string);

@@ -86,7 +86,7 @@ impl Encoder {
         object.text("taskId", &update.task_id);
         object.text("contextId", &update.context_id);
         self.status(object.member("status"), &update.status);
-        object.flag("final", state.is_terminal() || state == TaskState::InputRequired);
+        object.flag("final", is_final(state));
         object.some_json("metadata", update.metadata.as_ref().map(JsonObject::get));
         object.end();
     }
@@ -173,6 +173,11 @@ impl Encoder {
     }
 }
 
+/// Whether a status with this state is the last one of its stream.
+pub(in crate::dialect) fn is_final(state: TaskState) -> bool {
+    state.is_terminal() || state == TaskState::InputRequired
+}
+
 /// Metadata that says that the data is wrapped.
 pub(crate) fn marked(metadata: Option<&JsonObject>) -> JsonObject {
     let mark = JsonObject::from(serde_json::Map::from_iter([(WRAPPED.to_owned(), true.into())]));
@@ -182,7 +187,13 @@ pub(crate) fn marked(metadata: Option<&JsonObject>) -> JsonObject {
 fn push_config(out: &mut Vec<u8>, config: &PushNotificationConfig) {
     let mut object = Object::new(out);
     object.text("taskId", config.task_id.as_deref().unwrap_or_default());
-    let mut inner = Object::new(object.member("pushNotificationConfig"));
+    webhook(object.member("pushNotificationConfig"), config);
+    object.end();
+}
+
+/// A webhook without the task that it is for.
+pub(in crate::dialect) fn webhook(out: &mut Vec<u8>, config: &PushNotificationConfig) {
+    let mut inner = Object::new(out);
     inner.some_text("id", config.id.as_deref());
     inner.text("url", &config.url);
     inner.some_text("token", config.token.as_deref());
@@ -193,5 +204,4 @@ fn push_config(out: &mut Vec<u8>, config: &PushNotificationConfig) {
         object.end();
     }
     inner.end();
-    object.end();
 }

@@ -5,13 +5,13 @@ use serde_json::value::RawValue;
 
 use super::names;
 use crate::{
-    dialect::read::{At, List, Struct, Text, object},
+    dialect::read::{At, List, Optional, Struct, Text, object, parts},
     error::Error,
-    types::{Json, JsonObject, Message, Part, PartContent, Role},
+    types::{Json, JsonObject, Message, Part, PartContent, Role, fresh_id},
 };
 
 /// In a part's metadata, says that its data stands in the member `value` because it is no object.
-pub(super) const WRAPPED: &str = "data_part_compat";
+pub(in crate::dialect) const WRAPPED: &str = "data_part_compat";
 
 object! {
     pub(super) struct WireMessage<'de> {
@@ -65,7 +65,7 @@ impl WireMessage<'_> {
             return Err(at.field("kind").invalid("must be message"));
         }
         let message_id = match self.message_id.filter(|id| !leniency.without_id || !id.is_empty()) {
-            None if leniency.without_id => uuid::Uuid::new_v4().to_string(),
+            None if leniency.without_id => fresh_id(),
             id => at.field("messageId").filled(id)?.into_string(),
         };
         let role_at = at.field("role");
@@ -73,25 +73,15 @@ impl WireMessage<'_> {
             None if leniency.without_role => Role::User,
             role => names::read_role(&role_at.required(role)?, &role_at)?,
         };
-        let parts_at = at.field("parts");
-        let parts = parts_at.required(self.parts)?.0;
-        if parts.is_empty() {
-            return Err(parts_at.invalid("must not be empty"));
-        }
-        let parts = parts.into_iter().enumerate();
-        let parts = parts
-            .map(|(index, part)| part.into_part(params, leniency, &parts_at.index(index)))
-            .collect::<Result<_, _>>()?;
-        Ok(Message {
-            message_id,
-            role,
-            parts,
-            context_id: self.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
-            task_id: self.task_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
-            reference_task_ids: self.reference_task_ids.map_or_else(Vec::new, List::into_strings),
-            extensions: self.extensions.map_or_else(Vec::new, List::into_strings),
-            metadata: self.metadata.map(|metadata| metadata.0),
-        })
+        let parts = parts(self.parts, &at.field("parts"), |part, at| part.into_part(params, leniency, at))?;
+        let optional = Optional {
+            context_id: self.context_id,
+            task_id: self.task_id,
+            reference_task_ids: self.reference_task_ids,
+            extensions: self.extensions,
+            metadata: self.metadata,
+        };
+        Ok(optional.message(message_id, role, parts))
     }
 }
 
@@ -107,7 +97,7 @@ impl WirePart<'_> {
             "text" => Part::text(at.field("text").required(self.text)?.into_string()),
             "file" => {
                 let at = at.field("file");
-                at.required(self.file)?.into_part(params, &at)?
+                File::from(at.required(self.file)?).into_part(params, &at)?
             }
             "data" => {
                 let at = at.field("data");
@@ -125,8 +115,22 @@ impl WirePart<'_> {
     }
 }
 
-impl WireFile<'_> {
-    fn into_part(mut self, params: &Bytes, at: &At<'_>) -> Result<Part, Error> {
+/// What a file is made of, by whatever names it came.
+pub(in crate::dialect) struct File<'de> {
+    pub(in crate::dialect) bytes: Option<Text<'de>>,
+    pub(in crate::dialect) uri: Option<Text<'de>>,
+    pub(in crate::dialect) mime_type: Option<Text<'de>>,
+    pub(in crate::dialect) name: Option<Text<'de>>,
+}
+
+impl<'de> From<WireFile<'de>> for File<'de> {
+    fn from(wire: WireFile<'de>) -> Self {
+        Self { bytes: wire.bytes, uri: wire.uri, mime_type: wire.mime_type, name: wire.name }
+    }
+}
+
+impl File<'_> {
+    pub(in crate::dialect) fn into_part(mut self, params: &Bytes, at: &At<'_>) -> Result<Part, Error> {
         // Some writers fill the member that does not count with an empty string.
         if self.bytes.is_some() && self.uri.is_some() {
             self.bytes.take_if(|bytes| bytes.is_empty());

@@ -1,9 +1,9 @@
 pub(super) mod card;
-mod decode;
-mod encode;
+pub(super) mod decode;
+pub(super) mod encode;
 mod legacy;
-mod message;
-mod names;
+pub(super) mod message;
+pub(super) mod names;
 
 #[cfg(feature = "grpc")]
 pub(crate) use self::{card::interfaces, encode::marked, message::unwrap_data};

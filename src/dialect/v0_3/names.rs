@@ -7,22 +7,27 @@ use crate::{
 
 /// The table of spec 0.3 §3.5.6.
 pub(super) fn operation(method: &str) -> Option<OperationKind> {
-    Some(match method {
-        "message/send" => OperationKind::SendMessage,
-        "message/stream" => OperationKind::SendStreamingMessage,
-        "tasks/get" => OperationKind::GetTask,
-        "tasks/cancel" => OperationKind::CancelTask,
-        "tasks/resubscribe" => OperationKind::SubscribeToTask,
-        "tasks/pushNotificationConfig/set" => OperationKind::CreatePushConfig,
-        "tasks/pushNotificationConfig/get" => OperationKind::GetPushConfig,
-        "tasks/pushNotificationConfig/list" => OperationKind::ListPushConfigs,
-        "tasks/pushNotificationConfig/delete" => OperationKind::DeletePushConfig,
-        "agent/getAuthenticatedExtendedCard" => OperationKind::GetExtendedAgentCard,
-        _ => return None,
-    })
+    OperationKind::ALL.into_iter().find(|kind| *kind != OperationKind::ListTasks && self::method(*kind) == method)
 }
 
-pub(super) const fn state(state: TaskState) -> &'static str {
+/// What [`operation`] knows it by. Lists have a name of the same kind, though JSON-RPC has no such method.
+pub(in crate::dialect) const fn method(kind: OperationKind) -> &'static str {
+    match kind {
+        OperationKind::SendMessage => "message/send",
+        OperationKind::SendStreamingMessage => "message/stream",
+        OperationKind::GetTask => "tasks/get",
+        OperationKind::ListTasks => "tasks/list",
+        OperationKind::CancelTask => "tasks/cancel",
+        OperationKind::SubscribeToTask => "tasks/resubscribe",
+        OperationKind::CreatePushConfig => "tasks/pushNotificationConfig/set",
+        OperationKind::GetPushConfig => "tasks/pushNotificationConfig/get",
+        OperationKind::ListPushConfigs => "tasks/pushNotificationConfig/list",
+        OperationKind::DeletePushConfig => "tasks/pushNotificationConfig/delete",
+        OperationKind::GetExtendedAgentCard => "agent/getAuthenticatedExtendedCard",
+    }
+}
+
+pub(in crate::dialect) const fn state(state: TaskState) -> &'static str {
     match state {
         TaskState::Unspecified => "unknown",
         TaskState::Submitted => "submitted",

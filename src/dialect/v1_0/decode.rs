@@ -1,12 +1,10 @@
-use std::sync::Arc;
-
 use bytes::Bytes;
 
 use super::{message::WireMessage, names};
 use crate::{
     call::Call,
     dialect::{
-        read::{At, EnumValue, Int32, List, Struct, Text, object},
+        read::{At, EnumValue, Int32, List, Struct, Text, id_of, object, read_rest},
         read_params,
     },
     error::{Error, ErrorKind},
@@ -14,7 +12,7 @@ use crate::{
         CancelTask, GetTask, ListTasks, Operation, OperationKind, OperationRequest, ProtocolVersion, PushConfigOf,
         SendConfiguration, SendMessage, SubscribeToTask,
     },
-    types::{PushAuthentication, PushNotificationConfig, Timestamp},
+    types::{PushAuthentication, PushNotificationConfig, TaskState, Timestamp},
 };
 
 object! {
@@ -46,7 +44,7 @@ object! {
 }
 
 object! {
-    struct ListParams<'de> {
+    pub(in crate::dialect) struct ListParams<'de> {
         tenant: Text<'de> = "tenant",
         context_id: Text<'de> = "contextId" | "context_id",
         status: EnumValue<'de> = "status",
@@ -108,9 +106,10 @@ const TASK_ID: At<'static> = At::new("taskId");
 
 pub(super) fn decode(call: &Call) -> Result<Operation, Error> {
     let kind = names::operation(call.method()).ok_or(ErrorKind::MethodNotFound)?;
+    let path = call.path();
     let (request, tenant) = match kind {
         OperationKind::SendMessage | OperationKind::SendStreamingMessage => {
-            let params: SendParams<'_> = read_params(call)?;
+            let params: SendParams<'_> = read_rest(call)?;
             let tenant = params.tenant.clone();
             let send = send(params, call.params().unwrap_or(&Bytes::new()))?;
             let streaming = kind == OperationKind::SendStreamingMessage;
@@ -119,44 +118,46 @@ pub(super) fn decode(call: &Call) -> Result<Operation, Error> {
             (request(send), tenant)
         }
         OperationKind::GetTask => {
-            let params: TaskParams<'_> = read_params(call)?;
-            let mut get = GetTask::new(ID.filled(params.id)?.to_arc());
+            let params: TaskParams<'_> = read_rest(call)?;
+            let mut get = GetTask::new(id_of(path.task_id.as_ref(), params.id, &ID)?);
             get.history_length = history_length(params.history_length, &At::new("historyLength"))?;
             (OperationRequest::GetTask(get), params.tenant)
         }
         OperationKind::CancelTask => {
-            let params: TaskParams<'_> = read_params(call)?;
-            let mut cancel = CancelTask::new(ID.filled(params.id)?.to_arc());
+            let params: TaskParams<'_> = read_rest(call)?;
+            let mut cancel = CancelTask::new(id_of(path.task_id.as_ref(), params.id, &ID)?);
             cancel.metadata = params.metadata.map(|metadata| metadata.0);
             (OperationRequest::CancelTask(cancel), params.tenant)
         }
         OperationKind::SubscribeToTask => {
-            let params: TaskParams<'_> = read_params(call)?;
-            let subscribe = SubscribeToTask::new(ID.filled(params.id)?.to_arc());
+            let params: TaskParams<'_> = read_rest(call)?;
+            let subscribe = SubscribeToTask::new(id_of(path.task_id.as_ref(), params.id, &ID)?);
             (OperationRequest::SubscribeToTask(subscribe), params.tenant)
         }
         OperationKind::ListTasks => {
-            let params: ListParams<'_> = read_params(call)?;
+            let params: ListParams<'_> = read_rest(call)?;
             let tenant = params.tenant.clone();
-            (OperationRequest::ListTasks(list(params)?), tenant)
+            (OperationRequest::ListTasks(list(params, names::read_state)?), tenant)
         }
         OperationKind::CreatePushConfig => {
-            let params: PushParams<'_> = read_params(call)?;
+            let params: PushParams<'_> = read_rest(call)?;
             let tenant = params.tenant.clone();
-            TASK_ID.filled(params.task_id.clone())?;
-            (OperationRequest::CreatePushConfig(push(params, None)?), tenant)
+            let task_id = id_of(path.task_id.as_ref(), params.task_id.clone(), &TASK_ID)?;
+            let mut config = push(params, None)?;
+            config.task_id = Some(task_id.to_string());
+            (OperationRequest::CreatePushConfig(config), tenant)
         }
         OperationKind::GetPushConfig | OperationKind::DeletePushConfig => {
-            let params: PushOfParams<'_> = read_params(call)?;
-            let mut of = PushConfigOf::new(TASK_ID.filled(params.task_id)?.to_arc());
-            of.config_id = Some(ID.filled(params.id)?.into_string());
+            let params: PushOfParams<'_> = read_rest(call)?;
+            let mut of = PushConfigOf::new(id_of(path.task_id.as_ref(), params.task_id, &TASK_ID)?);
+            of.config_id = Some(id_of(path.config_id.as_ref(), params.id, &ID)?.to_string());
             let get = kind == OperationKind::GetPushConfig;
             let request = if get { OperationRequest::GetPushConfig } else { OperationRequest::DeletePushConfig };
             (request(of), params.tenant)
         }
         OperationKind::ListPushConfigs => {
-            let params: PushOfParams<'_> = read_params(call)?;
-            let mut of = PushConfigOf::new(TASK_ID.filled(params.task_id)?.to_arc());
+            let params: PushOfParams<'_> = read_rest(call)?;
+            let mut of = PushConfigOf::new(id_of(path.task_id.as_ref(), params.task_id, &TASK_ID)?);
             // Unlike that of ListTasks, this size is 0 where it is not set (`int32`, not `optional int32`).
             let size = params.page_size.map(|size| At::new("pageSize").count(size.0)).transpose()?;
             of.page_size = size.filter(|size| *size > 0);
@@ -168,7 +169,8 @@ pub(super) fn decode(call: &Call) -> Result<Operation, Error> {
             (OperationRequest::GetExtendedAgentCard, params.and_then(|params| params.tenant))
         }
     };
-    let tenant: Option<Arc<str>> = tenant.filter(|tenant| !tenant.is_empty()).map(|tenant| tenant.to_arc());
+    let stated = || tenant.filter(|tenant| !tenant.is_empty()).map(|tenant| tenant.to_arc());
+    let tenant = path.tenant.clone().or_else(stated);
     Ok(Operation::new(ProtocolVersion::V1_0, call.binding(), request).with_tenant(tenant))
 }
 
@@ -189,7 +191,10 @@ fn send(params: SendParams<'_>, body: &Bytes) -> Result<SendMessage, Error> {
     Ok(send)
 }
 
-fn list(params: ListParams<'_>) -> Result<ListTasks, Error> {
+/// Reads the state to filter by; `None` filters nothing.
+type ReadState = fn(&EnumValue<'_>, &At<'_>) -> Result<Option<TaskState>, Error>;
+
+pub(in crate::dialect) fn list(params: ListParams<'_>, read_state: ReadState) -> Result<ListTasks, Error> {
     let page_size = params.page_size.map(|Int32(size)| {
         let size = u32::try_from(size).ok().filter(|size| (1..=ListTasks::MAX_PAGE_SIZE).contains(size));
         size.ok_or_else(|| At::new("pageSize").invalid("must be from 1 to 100"))
@@ -198,7 +203,7 @@ fn list(params: ListParams<'_>) -> Result<ListTasks, Error> {
         let at = At::new("statusTimestampAfter");
         Timestamp::parse(&text).ok_or_else(|| at.invalid("must be a timestamp, such as 2026-01-01T00:00:00Z"))
     });
-    let status = params.status.map(|status| names::read_state(&status, &At::new("status"))).transpose()?;
+    let status = params.status.map(|status| read_state(&status, &At::new("status"))).transpose()?;
     Ok(ListTasks {
         context_id: params.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
         status: status.flatten(),
@@ -210,7 +215,7 @@ fn list(params: ListParams<'_>) -> Result<ListTasks, Error> {
     })
 }
 
-fn history_length(length: Option<Int32>, at: &At<'_>) -> Result<Option<u32>, Error> {
+pub(in crate::dialect) fn history_length(length: Option<Int32>, at: &At<'_>) -> Result<Option<u32>, Error> {
     length.map(|length| at.count(length.0)).transpose()
 }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The details of spec 1.0 §9.5: an array of objects that each say what they are.
-pub(super) fn error_data(error: &Error) -> Option<Json> {
+pub(crate) fn error_data(error: &Error) -> Option<Json> {
     let mut out = Vec::new();
     let mut separator = b'[';
     let mut next = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut separator, b','));

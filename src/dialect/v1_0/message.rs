@@ -3,7 +3,7 @@ use serde_json::value::RawValue;
 
 use super::names;
 use crate::{
-    dialect::read::{At, EnumValue, List, Struct, Text, object},
+    dialect::read::{At, EnumValue, List, Optional, Struct, Text, object, parts},
     error::Error,
     types::{Json, Message, Part, PartContent},
 };
@@ -40,24 +40,15 @@ impl WireMessage<'_> {
         let message_id = at.field("messageId").filled(self.message_id)?.into_string();
         let role_at = at.field("role");
         let role = names::read_role(&role_at.required(self.role)?, &role_at)?;
-        let parts_at = at.field("parts");
-        let parts = parts_at.required(self.parts)?.0;
-        if parts.is_empty() {
-            return Err(parts_at.invalid("must not be empty"));
-        }
-        let parts = parts.into_iter().enumerate();
-        let parts =
-            parts.map(|(index, part)| part.into_part(params, &parts_at.index(index))).collect::<Result<_, _>>()?;
-        Ok(Message {
-            message_id,
-            role,
-            parts,
-            context_id: self.context_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
-            task_id: self.task_id.filter(|id| !id.is_empty()).map(|id| id.to_arc()),
-            reference_task_ids: self.reference_task_ids.map_or_else(Vec::new, List::into_strings),
-            extensions: self.extensions.map_or_else(Vec::new, List::into_strings),
-            metadata: self.metadata.map(|metadata| metadata.0),
-        })
+        let parts = parts(self.parts, &at.field("parts"), |part, at| part.into_part(params, at))?;
+        let optional = Optional {
+            context_id: self.context_id,
+            task_id: self.task_id,
+            reference_task_ids: self.reference_task_ids,
+            extensions: self.extensions,
+            metadata: self.metadata,
+        };
+        Ok(optional.message(message_id, role, parts))
     }
 }
 

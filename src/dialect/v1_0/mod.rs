@@ -1,15 +1,15 @@
 pub(super) mod card;
-mod decode;
+pub(super) mod decode;
 mod encode;
-mod error_data;
+pub(super) mod error_data;
 mod message;
-mod names;
+pub(super) mod names;
 
 #[cfg(feature = "grpc")]
 pub(crate) use self::card::only_flow;
 use crate::{
-    call::Call,
-    dialect::{Dialect, escape_line_breaks},
+    call::{Binding, Call},
+    dialect::{Dialect, escape_line_breaks, proto},
     error::Error,
     operation::{Answer, Operation, OperationKind, OperationRequest, ProtocolVersion, StreamEvent},
     types::{AgentCard, Json},
@@ -56,6 +56,11 @@ impl Dialect for V1_0 {
         ProtocolVersion::V1_0
     }
 
+    /// JSON-RPC and HTTP+JSON: both carry the same ProtoJSON.
+    fn speaks(&self, binding: Binding) -> bool {
+        matches!(binding, Binding::JsonRpc | Binding::HttpJson)
+    }
+
     fn operation(&self, method: &str) -> Option<OperationKind> {
         names::operation(method)
     }
@@ -73,14 +78,14 @@ impl Dialect for V1_0 {
             return self.encode_card(card, out);
         }
         let start = out.len();
-        encode::answer(answer, out)?;
+        proto::answer::<encode::Form>(answer, out)?;
         escape_line_breaks(out, start);
         Ok(())
     }
 
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
-        encode::event(event, out);
+        proto::event::<encode::Form>(event, out);
         escape_line_breaks(out, start);
         Ok(())
     }

@@ -7,20 +7,7 @@ use crate::{
 
 /// The table of spec 1.0 §5.3.
 pub(super) fn operation(method: &str) -> Option<OperationKind> {
-    Some(match method {
-        "SendMessage" => OperationKind::SendMessage,
-        "SendStreamingMessage" => OperationKind::SendStreamingMessage,
-        "GetTask" => OperationKind::GetTask,
-        "ListTasks" => OperationKind::ListTasks,
-        "CancelTask" => OperationKind::CancelTask,
-        "SubscribeToTask" => OperationKind::SubscribeToTask,
-        "CreateTaskPushNotificationConfig" => OperationKind::CreatePushConfig,
-        "GetTaskPushNotificationConfig" => OperationKind::GetPushConfig,
-        "ListTaskPushNotificationConfigs" => OperationKind::ListPushConfigs,
-        "DeleteTaskPushNotificationConfig" => OperationKind::DeletePushConfig,
-        "GetExtendedAgentCard" => OperationKind::GetExtendedAgentCard,
-        _ => return None,
-    })
+    OperationKind::ALL.into_iter().find(|kind| kind.name() == method)
 }
 
 /// In the order of their numbers.
@@ -36,7 +23,7 @@ const STATES: [TaskState; 9] = [
     TaskState::AuthRequired,
 ];
 
-pub(super) const fn state(state: TaskState) -> &'static str {
+pub(in crate::dialect) const fn state(state: TaskState) -> &'static str {
     match state {
         TaskState::Unspecified => "TASK_STATE_UNSPECIFIED",
         TaskState::Submitted => "TASK_STATE_SUBMITTED",
@@ -51,7 +38,7 @@ pub(super) const fn state(state: TaskState) -> &'static str {
 }
 
 /// A state to filter by; the unspecified one filters nothing.
-pub(super) fn read_state(value: &EnumValue<'_>, at: &At<'_>) -> Result<Option<TaskState>, Error> {
+pub(in crate::dialect) fn read_state(value: &EnumValue<'_>, at: &At<'_>) -> Result<Option<TaskState>, Error> {
     let found = match value {
         EnumValue::Name(name) => STATES.into_iter().find(|known| state(*known) == &**name),
         EnumValue::Number(number) => usize::try_from(*number).ok().and_then(|number| STATES.get(number).copied()),
@@ -63,14 +50,14 @@ pub(super) fn read_state(value: &EnumValue<'_>, at: &At<'_>) -> Result<Option<Ta
     }
 }
 
-pub(super) const fn role(role: Role) -> &'static str {
+pub(in crate::dialect) const fn role(role: Role) -> &'static str {
     match role {
         Role::User => "ROLE_USER",
         Role::Agent => "ROLE_AGENT",
     }
 }
 
-pub(super) fn read_role(value: &EnumValue<'_>, at: &At<'_>) -> Result<Role, Error> {
+pub(in crate::dialect) fn read_role(value: &EnumValue<'_>, at: &At<'_>) -> Result<Role, Error> {
     match value {
         EnumValue::Name(name) if &**name == "ROLE_USER" => Ok(Role::User),
         EnumValue::Name(name) if &**name == "ROLE_AGENT" => Ok(Role::Agent),

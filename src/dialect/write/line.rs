@@ -1,4 +1,6 @@
-/// How much is looked at at once; a compiler turns a chunk of this size into a few vector instructions.
+use crate::encoded::{is_on_one_line, may_end_line};
+
+/// How much is looked at closely where something may be a line break.
 const CHUNK: usize = 64;
 
 /// Makes JSON that was written from `start` on safe for protocols of lines, such as server-sent events: it says the same
@@ -44,14 +46,11 @@ fn escape_separators(out: &mut Vec<u8>, rest: &[u8]) {
 /// The place of the next byte that may begin a line break.
 fn suspect(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
-    // Within a chunk there is no branch, so that the compiler makes vector instructions of it.
-    let chunk = |chunk: &[u8; CHUNK]| chunk.iter().fold(0, |found, byte| found | u8::from(is_suspect(*byte))) == 0;
-    let clean = CHUNK * rest.as_chunks().0.iter().take_while(|bytes| chunk(bytes)).count();
-    rest[clean..].iter().position(|byte| is_suspect(*byte)).map(|found| at + clean + found)
-}
-
-fn is_suspect(byte: u8) -> bool {
-    (byte == b'\n') | (byte == b'\r') | (byte == 0xC2) | (byte == 0xE2)
+    if is_on_one_line(rest) {
+        return None;
+    }
+    let clean = CHUNK * rest.chunks(CHUNK).take_while(|chunk| is_on_one_line(chunk)).count();
+    rest.get(clean..)?.iter().position(|byte| may_end_line(*byte)).map(|found| at + clean + found)
 }
 
 /// The escape for the separator that the text begins with, and the separator's length.

@@ -23,9 +23,9 @@ pub fn write_json<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result
 }
 
 /// An array.
-pub(super) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
+pub(super) fn array<T>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mut each: impl FnMut(&mut Vec<u8>, T)) {
     out.push(b'[');
-    for (index, item) in items.iter().enumerate() {
+    for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }

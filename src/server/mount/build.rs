@@ -4,16 +4,20 @@ use http::{Request, Uri};
 use tower::ServiceBuilder;
 use tower_service::Service;
 
+#[cfg(feature = "rest")]
+use super::super::bindings::BindingsLayer;
 use super::{
-    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer},
+    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer, shared::SharedLayer},
     Blobs, Extended, Mount,
 };
+#[cfg(feature = "rest")]
+use crate::rest::RestLayer;
 use crate::{
     agent::IntoReply,
     agent_card::{AgentCardLayer, AgentCardService},
     blob::BlobStore,
     capability::CapabilityLayer,
-    dialect::{Dialect, V0_3, V1_0},
+    dialect::{Dialect, V0_3, V0_3Rest, V1_0},
     error::{BoxError, Error},
     extension::ExtensionLayer,
     json_rpc::JsonRpcLayer,
@@ -35,7 +39,7 @@ impl<M, T, St> Mount<M, T, St> {
     /// If the card breaks a rule of the protocol, or a path or URL is none.
     pub fn build<B>(self) -> Result<A2aService<B>, ConfigError>
     where
-        M: Service<Request<Message>> + Clone + Send + Sync + 'static,
+        M: Service<Request<Arc<Message>>> + Clone + Send + Sync + 'static,
         M::Response: IntoReply,
         M::Error: Into<BoxError>,
         M::Future: Send,
@@ -50,9 +54,14 @@ impl<M, T, St> Mount<M, T, St> {
             Some(path) => path.clone(),
             None => path_of(&self.config.url)?,
         };
+        #[cfg(feature = "rest")]
+        let rest_base = self.config.rest_base(&rpc_path)?;
         let card_path = settings.card_path.clone().ok_or(ConfigError::NoCardPath)?;
         let legacy_card_path = settings.legacy_card_path.clone();
-        for path in [&rpc_path, &card_path].into_iter().chain(&self.config.rpc_aliases).chain(&legacy_card_path) {
+        let paths = [&rpc_path, &card_path].into_iter().chain(&self.config.rpc_aliases).chain(&legacy_card_path);
+        #[cfg(feature = "rest")]
+        let paths = paths.chain(&rest_base);
+        for path in paths {
             if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
                 return Err(ConfigError::BadPath(path.clone()));
             }
@@ -75,6 +84,15 @@ impl<M, T, St> Mount<M, T, St> {
         let media_types = self.config.takes_stated_modes_only || self.config.given.is_some();
         let json_rpc = self.config.rpc_aliases.iter().fold(JsonRpcLayer::new().path(&rpc_path), JsonRpcLayer::alias);
         let json_rpc = json_rpc.bare_stream_items(settings.bare_sse_frames);
+        #[cfg(feature = "rest")]
+        let bindings = {
+            let rest = rest_base.as_deref().map(|base| RestLayer::new().base(base).plain_json(settings.plain_json));
+            BindingsLayer::new(json_rpc, rest)
+        };
+        #[cfg(feature = "rest")]
+        let gate = bindings.clone();
+        #[cfg(not(feature = "rest"))]
+        let (gate, bindings) = (json_rpc.endpoint(), json_rpc);
         let sse = SseLayer::new()
             .heartbeat(self.config.heartbeat)
             .ids(settings.sse_ids)
@@ -106,6 +124,10 @@ impl<M, T, St> Mount<M, T, St> {
 
         let mut paths = vec![rpc_path, card_path.clone()];
         paths.extend(self.config.rpc_aliases.iter().cloned());
+        #[cfg(feature = "rest")]
+        if let Some(base) = rest_base.filter(|base| !paths.contains(base)) {
+            paths.push(base);
+        }
         paths.extend(legacy_card_path.clone());
         paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
         let operations = ServiceBuilder::new()
@@ -123,8 +145,9 @@ impl<M, T, St> Mount<M, T, St> {
         let service = ServiceBuilder::new()
             .layer(MaybeServeBlobsLayer::new(serve))
             .layer(sse)
-            .layer(self.config.body.gate(json_rpc.endpoint()))
-            .layer(json_rpc)
+            .layer(self.config.body.gate(gate))
+            .layer(SharedLayer)
+            .layer(bindings)
             .layer(versions)
             .service(operations);
         let card = AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref());
@@ -140,11 +163,17 @@ impl<M, T, St> Mount<M, T, St> {
             .file_with_keys(self.config.settings.file_with_keys)
             .artifact_index(self.config.settings.artifact_index)
             .generated_message_ids(self.config.settings.lenient_messages);
+        let old_rest = V0_3Rest::new()
+            .generated_message_ids(self.config.settings.lenient_messages)
+            .double_base64(self.config.settings.double_base64);
         let new = V1_0::new().strict_data(self.config.settings.strict_data);
         let layer = match self.config.settings.pinned {
             Some(ProtocolVersion::V1_0) => VersionLayer::only(new),
-            Some(_) => VersionLayer::only(old),
-            None => VersionLayer::new().dialect(old).dialect(new).lenient(self.config.settings.lenient_version),
+            Some(_) => VersionLayer::only(old).dialect(old_rest),
+            None => {
+                let layer = VersionLayer::new().dialect(old).dialect(old_rest).dialect(new);
+                layer.lenient(self.config.settings.lenient_version)
+            }
         };
         let layer = self.config.dialects.iter().fold(layer, |layer, dialect| layer.dialect(Arc::clone(dialect)));
         (layer, self.config.dialects.clone())
@@ -157,13 +186,17 @@ impl<M, T, St> Mount<M, T, St> {
         for version in self.config.settings.versions().into_iter().chain(own) {
             card = card.json_rpc_of(version, &self.config.url);
         }
+        #[cfg(feature = "rest")]
+        for interface in self.config.rest_interfaces() {
+            card = card.interface(interface);
+        }
         #[cfg(feature = "grpc")]
         let card = self.config.with_grpc(card);
         Ok(card.build()?)
     }
 }
 
-fn path_of(url: &str) -> Result<String, ConfigError> {
+pub(super) fn path_of(url: &str) -> Result<String, ConfigError> {
     let bad = || ConfigError::BadUrl(url.to_owned());
     let parsed: Uri = url.parse().map_err(|_| bad())?;
     match (parsed.scheme_str(), parsed.authority()) {

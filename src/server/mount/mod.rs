@@ -1,6 +1,8 @@
 mod build;
 #[cfg(feature = "grpc")]
 mod grpc;
+#[cfg(feature = "rest")]
+mod rest;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -48,6 +50,10 @@ struct Config {
     public_url: PublicUrl,
     rpc_path: Option<String>,
     rpc_aliases: Vec<String>,
+    #[cfg(feature = "rest")]
+    rest_url: Option<String>,
+    #[cfg(feature = "rest")]
+    rest_path: Option<String>,
     settings: Settings,
     dialects: Vec<Arc<dyn Dialect>>,
     accepted_output: bool,
@@ -96,7 +102,7 @@ impl<M> Mount<M> {
     /// [`new`](Mount::new).
     pub fn messages(id: impl Into<String>, agent: M) -> Self
     where
-        M: Service<Request<Message>> + Clone + Send + Sync + 'static,
+        M: Service<Request<Arc<Message>>> + Clone + Send + Sync + 'static,
         M::Response: IntoReply,
         M::Error: Into<BoxError>,
         M::Future: Send,
@@ -116,6 +122,10 @@ impl<M> Mount<M> {
             public_url: PublicUrl::fixed(),
             rpc_path: None,
             rpc_aliases: Vec::new(),
+            #[cfg(feature = "rest")]
+            rest_url: None,
+            #[cfg(feature = "rest")]
+            rest_path: None,
             settings: Settings::strict(),
             dialects: Vec::new(),
             accepted_output: true,
@@ -129,7 +139,8 @@ impl<M> Mount<M> {
 }
 
 impl<M, T, St> Mount<M, T, St> {
-    /// Where clients reach the agent: the full URL of its JSON-RPC endpoint. Default: `http://localhost:8000`.
+    /// Where clients reach the agent: the full URL of its JSON-RPC endpoint, and, with the feature `rest`, what the paths
+    /// of HTTP+JSON stand behind. Default: `http://localhost:8000`.
     ///
     /// The endpoint is served at the path of the URL, unless a [path](Self::rpc_path) is set.
     pub fn url(mut self, url: impl Into<String>) -> Self {
@@ -151,6 +162,26 @@ impl<M, T, St> Mount<M, T, St> {
     /// One more path where the endpoint is, for clients that know it from before.
     pub fn rpc_alias(mut self, path: impl Into<String>) -> Self {
         self.config.rpc_aliases.push(path.into());
+        self
+    }
+
+    /// Where clients reach the agent over HTTP+JSON: the full URL that `/message:send` and its like stand behind, and
+    /// `/v1/message:send` in version 0.3. Default: the [URL](Self::url). The paths are served below the path of this URL,
+    /// unless another [path](Self::rest_path) is set.
+    ///
+    /// It is for mounts whose [settings](Settings::rest) have HTTP+JSON; for others it means nothing.
+    #[cfg(feature = "rest")]
+    pub fn rest_url(mut self, url: impl Into<String>) -> Self {
+        self.config.rest_url = Some(url.into());
+        self
+    }
+
+    /// Where the server sees the paths of HTTP+JSON begin, if something in front of it changes paths. Default: the path
+    /// of the [REST URL](Self::rest_url) if one is set, else that of the JSON-RPC endpoint, which goes on answering at
+    /// exactly its own.
+    #[cfg(feature = "rest")]
+    pub fn rest_path(mut self, path: impl Into<String>) -> Self {
+        self.config.rest_path = Some(path.into());
         self
     }
 

@@ -1,7 +1,9 @@
 //! Finds tasks by id, and in the order of their last status.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    borrow::Cow,
+    collections::{BTreeMap, HashMap, VecDeque, hash_map},
+    mem,
     ops::Bound,
     sync::Arc,
 };
@@ -76,8 +78,16 @@ struct Slot<R> {
 #[derive(Debug)]
 struct OwnerIndex<R> {
     all: BTreeMap<Key, Entry<R>>,
-    contexts: HashMap<Arc<str>, BTreeMap<Key, Entry<R>>>,
-    states: HashMap<TaskState, u64>,
+    contexts: HashMap<Arc<str>, Conversation<R>>,
+    /// How many tasks are in each state.
+    states: [u64; TaskState::ALL.len() + 1],
+}
+
+/// The tasks of one conversation. Most have one, for which a tree would be a large node that is nearly empty.
+#[derive(Debug)]
+enum Conversation<R> {
+    One(Key, Entry<R>),
+    More(BTreeMap<Key, Entry<R>>),
 }
 
 #[derive(Debug)]
@@ -108,7 +118,7 @@ impl<R> Default for Catalog<R> {
 
 impl<R> Default for OwnerIndex<R> {
     fn default() -> Self {
-        Self { all: BTreeMap::new(), contexts: HashMap::new(), states: HashMap::new() }
+        Self { all: BTreeMap::new(), contexts: HashMap::new(), states: Default::default() }
     }
 }
 
@@ -134,13 +144,10 @@ impl<R> Catalog<R> {
 
     /// False, and nothing done, if the id is taken.
     pub(super) fn insert(&mut self, owner: &Owner, task: &Task, key: Key, record: Arc<R>) -> bool {
-        if self.tasks.contains_key(&task.id) {
-            return false;
-        }
-        let index = self.owners.entry(owner.clone()).or_default();
-        index.insert(&task.context_id, key, Entry { record: Arc::clone(&record), state: task.status.state });
-        let slot = Slot { record, owner: owner.clone(), context_id: Arc::clone(&task.context_id), key };
-        self.tasks.insert(Arc::clone(&task.id), slot);
+        let hash_map::Entry::Vacant(place) = self.tasks.entry(Arc::clone(&task.id)) else { return false };
+        let entry = Entry { record: Arc::clone(&record), state: task.status.state };
+        place.insert(Slot { record, owner: owner.clone(), context_id: Arc::clone(&task.context_id), key });
+        self.owners.entry(owner.clone()).or_default().insert(&task.context_id, key, entry);
         self.note_rest(task, key);
         true
     }
@@ -150,9 +157,7 @@ impl<R> Catalog<R> {
         // A task that was let go meanwhile stays gone.
         let (Some(slot), Some(index)) = (self.tasks.get_mut(&task.id), self.owners.get_mut(owner)) else { return };
         slot.key = new;
-        if let Some(entry) = index.remove(&task.context_id, old) {
-            index.insert(&task.context_id, new, Entry { state: task.status.state, ..entry });
-        }
+        index.reposition(&task.context_id, old, new, task.status.state);
         self.interrupted.remove(&old);
         self.note_rest(task, new);
     }
@@ -193,8 +198,13 @@ impl<R> Catalog<R> {
     pub(super) fn list(&self, owner: &Owner, query: &ListQuery, before: Option<Key>) -> Found<R> {
         let mut found = Found { records: Vec::new(), next: None, total: 0 };
         let Some(index) = self.owners.get(owner) else { return found };
-        let Some(entries) = query.context_id.as_ref().map_or(Some(&index.all), |id| index.contexts.get(id)) else {
-            return found;
+        let entries = match &query.context_id {
+            None => Cow::Borrowed(&index.all),
+            Some(id) => match index.contexts.get(id) {
+                None => return found,
+                Some(Conversation::One(key, entry)) => Cow::Owned(BTreeMap::from([(*key, entry.clone())])),
+                Some(Conversation::More(entries)) => Cow::Borrowed(entries),
+            },
         };
         let from = query
             .status_timestamp_after
@@ -202,7 +212,7 @@ impl<R> Catalog<R> {
         let matches = |entry: &Entry<R>| query.status.is_none_or(|state| entry.state == state);
         found.total = match (&query.context_id, query.status, query.status_timestamp_after) {
             (_, None, None) => entries.len() as u64,
-            (None, Some(state), None) => index.states.get(&state).copied().unwrap_or_default(),
+            (None, Some(state), None) => index.states[state as usize],
             _ => entries.range((from, Bound::Unbounded)).filter(|(_, entry)| matches(entry)).count() as u64,
         };
         let to = before.map_or(Bound::Unbounded, Bound::Excluded);
@@ -227,23 +237,57 @@ impl<R> Catalog<R> {
 
 impl<R> OwnerIndex<R> {
     fn insert(&mut self, context_id: &Arc<str>, key: Key, entry: Entry<R>) {
-        *self.states.entry(entry.state).or_default() += 1;
-        self.contexts.entry(Arc::clone(context_id)).or_default().insert(key, entry.clone());
+        self.states[entry.state as usize] += 1;
+        match self.contexts.entry(Arc::clone(context_id)) {
+            hash_map::Entry::Vacant(place) => {
+                place.insert(Conversation::One(key, entry.clone()));
+            }
+            hash_map::Entry::Occupied(place) => place.into_mut().insert(key, entry.clone()),
+        }
         self.all.insert(key, entry);
     }
 
-    fn remove(&mut self, context_id: &Arc<str>, key: Key) -> Option<Entry<R>> {
-        let entry = self.all.remove(&key)?;
-        if let Some(count) = self.states.get_mut(&entry.state) {
-            *count -= 1;
-        }
-        if let Some(context) = self.contexts.get_mut(context_id) {
-            context.remove(&key);
-            if context.is_empty() {
-                self.contexts.remove(context_id);
+    fn reposition(&mut self, context_id: &Arc<str>, old: Key, new: Key, state: TaskState) {
+        let Some(mut entry) = self.all.remove(&old) else { return };
+        self.states[entry.state as usize] -= 1;
+        self.states[state as usize] += 1;
+        entry.state = state;
+        match self.contexts.get_mut(context_id) {
+            Some(Conversation::One(key, one)) => (*key, one.state) = (new, state),
+            Some(Conversation::More(entries)) => {
+                entries.remove(&old);
+                entries.insert(new, entry.clone());
             }
+            None => {}
         }
-        Some(entry)
+        self.all.insert(new, entry);
+    }
+
+    fn remove(&mut self, context_id: &Arc<str>, key: Key) {
+        let Some(entry) = self.all.remove(&key) else { return };
+        self.states[entry.state as usize] -= 1;
+        let is_empty = match self.contexts.get_mut(context_id) {
+            Some(Conversation::One(..)) => true,
+            Some(Conversation::More(entries)) => {
+                entries.remove(&key);
+                entries.is_empty()
+            }
+            None => false,
+        };
+        if is_empty {
+            self.contexts.remove(context_id);
+        }
+    }
+}
+
+impl<R> Conversation<R> {
+    fn insert(&mut self, key: Key, entry: Entry<R>) {
+        let mut entries = match mem::replace(self, Self::More(BTreeMap::new())) {
+            Self::One(key, entry) => BTreeMap::from([(key, entry)]),
+            Self::More(entries) => entries,
+        };
+        entries.insert(key, entry);
+        *self = Self::More(entries);
     }
 }
 

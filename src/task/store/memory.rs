@@ -1,21 +1,20 @@
 use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, Ordering},
-    },
+    future::poll_fn,
+    sync::{Arc, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::Duration,
 };
 
-use tokio::sync::Notify;
+use futures_core::Stream;
 
 use super::{
     ListQuery, Snapshot, StoreError, StoredPage, TaskStore,
     index::{Catalog, Keep, Key},
+    record::{Follow, Record, RecordState, Waiter},
 };
 use crate::{
     owner::Owner,
     task::{LogEntry, fold},
-    types::{Event, Task, Timestamp},
+    types::{Event, StateKind, Task, Timestamp},
 };
 
 /// Keeps tasks in memory: for development, tests, and servers that need no history across restarts.
@@ -29,22 +28,6 @@ pub struct MemoryTaskStore {
     max_age: Duration,
     max_interrupted: usize,
     max_interrupted_age: Duration,
-}
-
-/// One task and its log.
-#[derive(Debug)]
-pub(super) struct Record {
-    owner: Owner,
-    state: Mutex<RecordState>,
-    grown: Notify,
-    gone: AtomicBool,
-}
-
-#[derive(Debug)]
-struct RecordState {
-    task: Arc<Task>,
-    log: Vec<LogEntry>,
-    key: Key,
 }
 
 impl MemoryTaskStore {
@@ -120,10 +103,20 @@ impl MemoryTaskStore {
         self.catalog.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A task's record, which may be too old to be seen.
+    fn find(&self, owner: &Owner, id: &str) -> Result<Arc<Record>, StoreError> {
+        self.catalog().get(id).filter(|record| record.owner == *owner).ok_or(StoreError::NotFound)
+    }
+
+    fn look_into<'a>(&self, record: &'a Record) -> Result<MutexGuard<'a, RecordState>, StoreError> {
+        let state = record.lock();
+        if self.is_expired(&state.task) { Err(StoreError::NotFound) } else { Ok(state) }
+    }
+
     fn record(&self, owner: &Owner, id: &str) -> Result<Arc<Record>, StoreError> {
-        let record = self.catalog().get(id).filter(|record| record.owner == *owner);
-        let record = record.ok_or(StoreError::NotFound)?;
-        if self.is_expired(&record.lock().task) { Err(StoreError::NotFound) } else { Ok(record) }
+        let record = self.find(owner, id)?;
+        drop(self.look_into(&record)?);
+        Ok(record)
     }
 
     fn is_expired(&self, task: &Task) -> bool {
@@ -136,45 +129,73 @@ impl MemoryTaskStore {
         status_time(task).as_millis() < before_now(age)
     }
 
-    /// Notes that a task moved, and lets go of those that are too many or too old.
-    fn reindex(&self, owner: &Owner, task: &Task, old: Key, new: Key) {
-        let mut catalog = self.catalog_mut();
-        catalog.reposition(owner, task, old, new);
-        self.retain(catalog);
-    }
-
-    /// Lets go of tasks at rest that are too many or too old, and tells those who wait for them.
-    fn retain(&self, mut catalog: RwLockWriteGuard<'_, Catalog<Record>>) {
+    /// Lets go of tasks at rest that are too many or too old. Those who wait for them have to be told, which takes the
+    /// locks of their records.
+    #[must_use]
+    fn retain(&self, catalog: &mut Catalog<Record>) -> Vec<Arc<Record>> {
         let finished = Keep { count: self.max_finished, oldest: before_now(self.max_age) };
         let interrupted = Keep { count: self.max_interrupted, oldest: before_now(self.max_interrupted_age) };
-        let dropped = catalog.retain(finished, interrupted);
-        drop(catalog);
-        for record in dropped {
-            record.gone.store(true, Ordering::Release);
-            record.grown.notify_waiters();
+        catalog.retain(finished, interrupted)
+    }
+
+    /// Appends what there is, if it may be appended.
+    fn push(
+        &self,
+        owner: &Owner,
+        id: &str,
+        expected: u64,
+        events: impl AsRef<[Event]> + IntoIterator<Item = Event>,
+    ) -> Result<Snapshot, StoreError> {
+        let record = self.find(owner, id)?;
+        let mut state = self.look_into(&record)?;
+        if state.task.status.state.is_terminal() {
+            return Err(StoreError::Terminal);
         }
+        if state.revision() != expected {
+            return Err(StoreError::Conflict);
+        }
+        let all = events.as_ref();
+        let ends = all.iter().position(|event| event.state().is_some_and(|state| state.is_terminal()));
+        if ends.is_some_and(|at| at + 1 < all.len()) {
+            return Err(StoreError::Terminal);
+        }
+        let moved = all.iter().any(|event| event.state().is_some());
+        // Nothing below can fail half way: the batch holds nothing behind a terminal state.
+        let task = Arc::make_mut(&mut state.task);
+        for event in all {
+            fold(task, event).map_err(|_| StoreError::Terminal)?;
+        }
+        let mut number = expected;
+        state.log.extend(events.into_iter().map(|event| {
+            number += 1;
+            LogEntry::new(number, event)
+        }));
+        let mut dropped = Vec::new();
+        if moved {
+            let (old, new) = (state.key, state.key.at(status_time(&state.task)));
+            state.key = new;
+            let mut catalog = self.catalog_mut();
+            catalog.reposition(owner, &state.task, old, new);
+            dropped = self.retain(&mut catalog);
+        }
+        state.forget_texts();
+        let snapshot = state.snapshot();
+        record.wake(state);
+        tell(&dropped);
+        Ok(snapshot)
+    }
+}
+
+/// Tells those who wait for tasks that these are gone.
+fn tell(dropped: &[Arc<Record>]) {
+    for record in dropped {
+        record.let_go();
     }
 }
 
 impl Default for MemoryTaskStore {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Record {
-    fn lock(&self) -> MutexGuard<'_, RecordState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl RecordState {
-    fn revision(&self) -> u64 {
-        self.log.len() as u64
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::new(Arc::clone(&self.task), self.revision())
     }
 }
 
@@ -189,86 +210,70 @@ fn status_time(task: &Task) -> Timestamp {
 
 impl TaskStore for MemoryTaskStore {
     async fn create(&self, owner: &Owner, task: Arc<Task>) -> Result<Snapshot, StoreError> {
+        self.create_with(owner, task, &mut Vec::new()).await
+    }
+
+    async fn create_with(
+        &self,
+        owner: &Owner,
+        task: Arc<Task>,
+        events: &mut Vec<Event>,
+    ) -> Result<Snapshot, StoreError> {
+        let mut log = Vec::with_capacity(events.len() + 1);
+        log.push(LogEntry::new(1, Event::Task(Arc::clone(&task))));
+        let mut task = task;
+        for (event, number) in std::mem::take(events).into_iter().zip(2..) {
+            fold(Arc::make_mut(&mut task), &event).map_err(|_| StoreError::Terminal)?;
+            log.push(LogEntry::new(number, event));
+        }
+        let snapshot = Snapshot::new(Arc::clone(&task), log.len() as u64);
         let mut catalog = self.catalog_mut();
         let key = catalog.next_key(status_time(&task));
-        let log = vec![LogEntry::new(1, Event::Task(Arc::clone(&task)))];
-        let snapshot = Snapshot::new(Arc::clone(&task), 1);
-        let record = Arc::new(Record {
-            owner: owner.clone(),
-            state: Mutex::new(RecordState { task: Arc::clone(&task), log, key }),
-            grown: Notify::new(),
-            gone: AtomicBool::new(false),
-        });
+        let record = Arc::new(Record::new(owner.clone(), Arc::clone(&task), log, key));
         if !catalog.insert(owner, &task, key, record) {
             return Err(StoreError::Conflict);
         }
-        if task.status.state.is_terminal() {
-            self.retain(catalog);
+        if task.status.state.kind() != StateKind::Active {
+            let dropped = self.retain(&mut catalog);
+            drop(catalog);
+            tell(&dropped);
         }
         Ok(snapshot)
     }
 
     async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {
-        let record = self.record(owner, id)?;
-        let mut state = record.lock();
-        if state.task.status.state.is_terminal() {
-            return Err(StoreError::Terminal);
-        }
-        if state.revision() != expected {
-            return Err(StoreError::Conflict);
-        }
-        let ends = events.iter().position(|event| event.state().is_some_and(|state| state.is_terminal()));
-        if ends.is_some_and(|at| at + 1 < events.len()) {
-            return Err(StoreError::Terminal);
-        }
-        let moved = events.iter().any(|event| event.state().is_some());
-        // Nothing below can fail half way: the batch holds nothing behind a terminal state.
-        let task = Arc::make_mut(&mut state.task);
-        for event in &events {
-            fold(task, event).map_err(|_| StoreError::Terminal)?;
-        }
-        let mut number = expected;
-        state.log.extend(events.into_iter().map(|event| {
-            number += 1;
-            LogEntry::new(number, event)
-        }));
-        if moved {
-            let (old, new) = (state.key, state.key.at(status_time(&state.task)));
-            state.key = new;
-            self.reindex(owner, &state.task, old, new);
-        }
-        let snapshot = state.snapshot();
-        drop(state);
-        record.grown.notify_waiters();
-        Ok(snapshot)
+        self.push(owner, id, expected, events)
+    }
+
+    async fn append_one(&self, owner: &Owner, id: &str, expected: u64, event: Event) -> Result<Snapshot, StoreError> {
+        self.push(owner, id, expected, [event])
     }
 
     async fn get(&self, owner: &Owner, id: &str) -> Result<Snapshot, StoreError> {
-        Ok(self.record(owner, id)?.lock().snapshot())
+        let record = self.find(owner, id)?;
+        let state = self.look_into(&record)?;
+        Ok(state.snapshot())
     }
 
     async fn read(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
-        let record = self.record(owner, id)?;
-        let state = record.lock();
-        let from = usize::try_from(after).unwrap_or(usize::MAX).min(state.log.len());
-        let to = from.saturating_add(limit).min(state.log.len());
-        Ok(state.log[from..to].to_vec())
+        let record = self.find(owner, id)?;
+        let state = self.look_into(&record)?;
+        let entries = state.entries(after);
+        Ok(entries[..limit.min(entries.len())].to_vec())
     }
 
     async fn grown(&self, owner: &Owner, id: &str, after: u64) -> Result<(), StoreError> {
-        let record = self.record(owner, id)?;
-        loop {
-            let mut grown = std::pin::pin!(record.grown.notified());
-            // From here on nothing is missed: what grows after this wakes us, what grew before it is seen below.
-            grown.as_mut().enable();
-            if record.gone.load(Ordering::Acquire) {
-                return Err(StoreError::NotFound);
-            }
-            if record.lock().revision() > after {
-                return Ok(());
-            }
-            grown.await;
-        }
+        let mut waiter = Waiter::new(self.record(owner, id)?);
+        poll_fn(|cx| waiter.poll_grown(after, cx).map_ok(drop)).await
+    }
+
+    fn follow(
+        self,
+        owner: Owner,
+        id: Arc<str>,
+        after: u64,
+    ) -> impl Stream<Item = Result<LogEntry, StoreError>> + Send + 'static {
+        Follow::new(self.record(&owner, &id), after)
     }
 
     async fn list(&self, owner: &Owner, query: &ListQuery) -> Result<StoredPage, StoreError> {
@@ -276,7 +281,8 @@ impl TaskStore for MemoryTaskStore {
             Some(token) => Some(Key::from_token(token).ok_or(StoreError::BadToken)?),
             None => None,
         };
-        self.retain(self.catalog_mut());
+        let dropped = self.retain(&mut self.catalog_mut());
+        tell(&dropped);
         let found = self.catalog().list(owner, query, before);
         // The task is read outside the catalog's lock, so that a long page holds nobody up; one that has moved on
         // meanwhile is left out.

@@ -1,7 +1,12 @@
 mod index;
 mod memory;
+mod record;
+mod waiters;
 
-use std::{fmt, future::Future, sync::Arc};
+use std::{collections::VecDeque, fmt, future::Future, sync::Arc};
+
+use futures_core::Stream;
+use futures_util::stream;
 
 pub use self::memory::MemoryTaskStore;
 
@@ -11,6 +16,10 @@ use crate::{
     owner::Owner,
     types::{Event, Task, TaskState, Timestamp},
 };
+
+/// How many entries a reader takes from a log at once: enough to make one write of a burst, few enough to hold for every
+/// slow reader.
+const READ_AT_ONCE: usize = 64;
 
 /// Where tasks live: for each an append-only log of events, and beside it the task that the log folds into.
 ///
@@ -30,6 +39,22 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     /// [`StoreError::Conflict`] if there is a task of this id, whoever owns it.
     fn create(&self, owner: &Owner, task: Arc<Task>) -> impl Future<Output = Result<Snapshot, StoreError>> + Send;
 
+    /// Makes a task whose log goes on with these events, as nearly all do whose agent answers at once. It is for stores that
+    /// can do both as one: they take the events out of the list and write all or nothing. What is left in the list is
+    /// appended afterwards; as this comes, it is a [`create`](Self::create) that leaves all.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create), and [`StoreError::Terminal`] if an event follows the end.
+    fn create_with(
+        &self,
+        owner: &Owner,
+        task: Arc<Task>,
+        events: &mut Vec<Event>,
+    ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send {
+        let _ = events;
+        self.create(owner, task)
+    }
+
     /// Appends events to a task's log if its revision is the expected one.
     ///
     /// # Errors
@@ -42,6 +67,21 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
         expected: u64,
         events: Vec<Event>,
     ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send;
+
+    /// Appends a single event; for stores that can do with less for one, as most agents speak a word at a time. As it
+    /// comes, it is an [`append`](Self::append).
+    ///
+    /// # Errors
+    /// As for [`append`](Self::append).
+    fn append_one(
+        &self,
+        owner: &Owner,
+        id: &str,
+        expected: u64,
+        event: Event,
+    ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send {
+        self.append(owner, id, expected, vec![event])
+    }
 
     /// A task as it stands.
     ///
@@ -67,11 +107,47 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     /// [`StoreError::NotFound`] if the owner has no such task, or it goes away.
     fn grown(&self, owner: &Owner, id: &str, after: u64) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// The entries of a log whose number is greater than `after`, in order, each as soon as it is there; the stream ends
+    /// only with an error. For stores that can do with less than a look-up each time; as it comes, it is made of
+    /// [`read`](Self::read) and [`grown`](Self::grown), and holds 64 entries at most.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read) and [`grown`](Self::grown); the error is the last item.
+    fn follow(
+        self,
+        owner: Owner,
+        id: Arc<str>,
+        after: u64,
+    ) -> impl Stream<Item = Result<LogEntry, StoreError>> + Send + 'static {
+        let reading = Some((self, owner, id, after, VecDeque::new()));
+        stream::unfold(reading, |reading| async {
+            let (store, owner, id, mut after, mut entries) = reading?;
+            while entries.is_empty() {
+                match read_on(&store, &owner, &id, after).await {
+                    Ok(read) => entries = VecDeque::from(read),
+                    Err(error) => return Some((Err(error), None)),
+                }
+            }
+            let entry = entries.pop_front()?;
+            after = entry.number();
+            Some((Ok(entry), Some((store, owner, id, after, entries))))
+        })
+    }
+
     /// Some of the owner's tasks, the latest status first.
     ///
     /// # Errors
     /// [`StoreError::BadToken`] if the page token is none of this store's.
     fn list(&self, owner: &Owner, query: &ListQuery) -> impl Future<Output = Result<StoredPage, StoreError>> + Send;
+}
+
+/// The entries that follow, of which there may be none after waiting for some.
+async fn read_on<T: TaskStore>(store: &T, owner: &Owner, id: &str, after: u64) -> Result<Vec<LogEntry>, StoreError> {
+    let entries = store.read(owner, id, after, READ_AT_ONCE).await?;
+    if entries.is_empty() {
+        store.grown(owner, id, after).await?;
+    }
+    Ok(entries)
 }
 
 /// A task and the number of the last event that it is folded from.

@@ -5,6 +5,7 @@ import {
   ClientFactory,
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
+  RestTransportFactory,
   TaskNotFoundError,
 } from "@a2a-js/sdk/client";
 import { CHUNKS, DONE, expect, main } from "../checks.mjs";
@@ -40,12 +41,12 @@ async function read(events) {
   return seen;
 }
 
-await main(async (base) => {
+await main(async (base, binding) => {
   const cardResolver = new DefaultAgentCardResolver();
   const card = await cardResolver.resolve(base);
   const client = await new ClientFactory({
-    transports: [new JsonRpcTransportFactory()],
-    preferredTransports: ["JSONRPC"],
+    transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
+    preferredTransports: [binding],
     cardResolver,
   }).createFromAgentCard(card);
 
@@ -55,6 +56,8 @@ await main(async (base) => {
       expect("streaming", card.capabilities.streaming, true);
       expect("version", card.protocolVersion.split(".").slice(0, 2).join("."), "0.3");
       expect("transport", card.preferredTransport, "JSONRPC");
+      const offered = card.additionalInterfaces.map((each) => each.transport);
+      expect("the binding is offered", offered.includes(binding), true);
     },
 
     async send_and_get() {

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { Role, TaskState } from "@a2a-js/sdk";
-import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { CHUNKS, DONE, expect, main } from "../checks.mjs";
 
@@ -53,12 +53,12 @@ async function read(events) {
   return seen;
 }
 
-await main(async (base) => {
+await main(async (base, binding) => {
   const cardResolver = new DefaultAgentCardResolver();
   const card = await cardResolver.resolve(base);
   const client = await new ClientFactory({
-    transports: [new JsonRpcTransportFactory()],
-    preferredTransports: ["JSONRPC"],
+    transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
+    preferredTransports: [binding],
     cardResolver,
   }).createFromAgentCard(card);
   const get = (id) => client.getTask({ tenant: "", id });
@@ -68,7 +68,7 @@ await main(async (base) => {
       expect("named", card.name.length > 0, true);
       expect("streaming", card.capabilities.streaming, true);
       const offered = card.supportedInterfaces.map((each) => `${each.protocolBinding} ${each.protocolVersion}`);
-      expect("JSON-RPC 1.0 is offered", offered.includes("JSONRPC 1.0"), true);
+      expect("1.0 is offered over the binding", offered.includes(`${binding} 1.0`), true);
       expect("version of the client", client.protocolVersion, "1.0");
     },
 

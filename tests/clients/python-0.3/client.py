@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import httpx
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientEvent, ClientFactory
-from a2a.client.errors import A2AClientJSONRPCError
+from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
 from a2a.types import (
     Artifact,
     Message,
@@ -57,8 +57,8 @@ async def send(client: Client, text: str) -> Task:
     return replies[0][0]
 
 
-async def drive(base: str) -> int:
-    """Runs every check."""
+async def drive(base: str, binding: str) -> int:
+    """Runs every check over one binding."""
     async with httpx.AsyncClient(timeout=TIMEOUT_S, trust_env=False) as http:
         card = await A2ACardResolver(http, base).get_agent_card()
 
@@ -67,7 +67,7 @@ async def drive(base: str) -> int:
                 httpx_client=http,
                 streaming=streaming,
                 polling=polling,
-                supported_transports=[TransportProtocol.jsonrpc],
+                supported_transports=[TransportProtocol(binding)],
             )
             return ClientFactory(config).create(card)
 
@@ -78,6 +78,8 @@ async def drive(base: str) -> int:
             expect("streaming", card.capabilities.streaming, True)
             expect("version", card.protocol_version.split(".")[:2], ["0", "3"])
             expect("transport", card.preferred_transport, "JSONRPC")
+            offered = {each.transport for each in card.additional_interfaces or []}
+            expect("the binding is offered", binding in offered, True)
 
         async def _send_and_get() -> None:
             task = await send(plain, "complete")
@@ -116,6 +118,10 @@ async def drive(base: str) -> int:
                 await plain.get_task(TaskQueryParams(id=str(uuid4())))
             except A2AClientJSONRPCError as error:
                 expect("code", error.error.code, TaskNotFoundError.model_fields["code"].default)
+                return
+            except A2AClientHTTPError as error:
+                # All that this line of the SDK tells of an error over HTTP+JSON.
+                expect("binding and status", (binding, error.status_code), ("HTTP+JSON", 404))
                 return
             raise AssertionError("a task that does not exist was found")
 

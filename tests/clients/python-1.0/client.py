@@ -47,13 +47,13 @@ async def send(client: Client, message: a2a.SendMessageRequest) -> a2a.Task:
     return replies[0].task
 
 
-async def drive(base: str) -> int:
-    """Runs every check."""
+async def drive(base: str, binding: str) -> int:
+    """Runs every check over one binding."""
     async with httpx.AsyncClient(timeout=TIMEOUT_S, trust_env=False) as http:
         card = await A2ACardResolver(http, base).get_agent_card()
 
         def connect(streaming: bool) -> Client:
-            config = ClientConfig(httpx_client=http, streaming=streaming, supported_protocol_bindings=["JSONRPC"])
+            config = ClientConfig(httpx_client=http, streaming=streaming, supported_protocol_bindings=[binding])
             return ClientFactory(config).create(card)
 
         plain, streaming = connect(False), connect(True)
@@ -62,7 +62,7 @@ async def drive(base: str) -> int:
             expect("named", bool(card.name), True)
             expect("streaming", card.capabilities.streaming, True)
             interfaces = {(each.protocol_binding, each.protocol_version) for each in card.supported_interfaces}
-            expect("JSON-RPC 1.0 is offered", ("JSONRPC", "1.0") in interfaces, True)
+            expect("1.0 is offered over the binding", (binding, "1.0") in interfaces, True)
 
         async def _send_and_get() -> None:
             task = await send(plain, request("complete"))
