@@ -29,7 +29,7 @@ pub(super) const fn code(kind: ErrorKind) -> Code {
         | ErrorKind::ContentTypeNotSupported => Code::InvalidArgument,
         ErrorKind::PayloadTooLarge => Code::ResourceExhausted,
         ErrorKind::RequestTimeout => Code::DeadlineExceeded,
-        ErrorKind::Overloaded => Code::Unavailable,
+        ErrorKind::Overloaded | ErrorKind::Unavailable => Code::Unavailable,
         ErrorKind::Internal | ErrorKind::InvalidAgentResponse | ErrorKind::Custom => Code::Internal,
     }
 }
@@ -64,7 +64,8 @@ mod tests {
         for kind in ErrorKind::ALL {
             let status = status(&Error::new(kind));
             assert_eq!(status.message(), kind.message());
-            assert_eq!(status.code() == Code::Internal, !kind.is_callers_fault() && kind != ErrorKind::Overloaded);
+            let passes = matches!(kind, ErrorKind::Overloaded | ErrorKind::Unavailable);
+            assert_eq!(status.code() == Code::Internal, !kind.is_callers_fault() && !passes);
         }
         assert_eq!(code(ErrorKind::TaskNotCancelable), Code::FailedPrecondition);
         assert_eq!(code(ErrorKind::ContentTypeNotSupported), Code::InvalidArgument);
