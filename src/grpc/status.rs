@@ -12,26 +12,9 @@ pub(super) use crate::binding::log;
 /// The domain of the protocol's own reasons.
 const DOMAIN: &str = "a2a-protocol.org";
 
-/// The code of a kind (spec 1.0.1 §5.4). What the protocol leaves open goes by what gRPC says of its codes.
-pub(super) const fn code(kind: ErrorKind) -> Code {
-    match kind {
-        ErrorKind::TaskNotFound => Code::NotFound,
-        ErrorKind::MethodNotFound => Code::Unimplemented,
-        ErrorKind::TaskNotCancelable
-        | ErrorKind::PushNotificationNotSupported
-        | ErrorKind::UnsupportedOperation
-        | ErrorKind::ExtendedAgentCardNotConfigured
-        | ErrorKind::ExtensionSupportRequired
-        | ErrorKind::VersionNotSupported => Code::FailedPrecondition,
-        ErrorKind::Parse
-        | ErrorKind::InvalidRequest
-        | ErrorKind::InvalidParams
-        | ErrorKind::ContentTypeNotSupported => Code::InvalidArgument,
-        ErrorKind::PayloadTooLarge => Code::ResourceExhausted,
-        ErrorKind::RequestTimeout => Code::DeadlineExceeded,
-        ErrorKind::Overloaded | ErrorKind::Unavailable => Code::Unavailable,
-        ErrorKind::Internal | ErrorKind::InvalidAgentResponse | ErrorKind::Custom => Code::Internal,
-    }
+/// The code of a kind, which the table of kinds says.
+pub(super) fn code(kind: ErrorKind) -> Code {
+    Code::from_i32(kind.grpc_code() as i32)
 }
 
 /// An error, as it goes to the caller. What led to it stays here.
@@ -62,13 +45,25 @@ mod tests {
     #[test]
     fn every_kind_has_the_code_of_the_table() {
         for kind in ErrorKind::ALL {
+            // The names are those of the numbers.
+            assert_eq!(format!("{:?}", code(kind)).to_uppercase(), kind.grpc_code().name().replace('_', ""));
             let status = status(&Error::new(kind));
             assert_eq!(status.message(), kind.message());
             let passes = matches!(kind, ErrorKind::Overloaded | ErrorKind::Unavailable);
             assert_eq!(status.code() == Code::Internal, !kind.is_callers_fault() && !passes);
         }
-        assert_eq!(code(ErrorKind::TaskNotCancelable), Code::FailedPrecondition);
-        assert_eq!(code(ErrorKind::ContentTypeNotSupported), Code::InvalidArgument);
+        for (kind, expected) in [
+            (ErrorKind::TaskNotFound, Code::NotFound),
+            (ErrorKind::TaskNotCancelable, Code::FailedPrecondition),
+            (ErrorKind::ContentTypeNotSupported, Code::InvalidArgument),
+            (ErrorKind::RequestTimeout, Code::DeadlineExceeded),
+            (ErrorKind::Overloaded, Code::Unavailable),
+            // Where HTTP's statuses say it in another way.
+            (ErrorKind::MethodNotFound, Code::Unimplemented),
+            (ErrorKind::PayloadTooLarge, Code::ResourceExhausted),
+        ] {
+            assert_eq!(code(kind), expected, "{kind:?}");
+        }
     }
 
     #[test]

@@ -20,6 +20,9 @@ use crate::{
     task::EventStream,
 };
 
+/// What the media types of gRPC begin with.
+const GRPC: &[u8] = b"application/grpc";
+
 /// What carries out operations in a mount.
 pub(super) trait Operations:
     Service<Request<Operation>, Response = Response<Outcome<EventStream>>, Error = Error, Future: Send>
@@ -136,7 +139,9 @@ impl<B> Side<B> {
     /// True if a request is gRPC's business.
     pub(super) fn takes(&self, request: &Request<B>) -> bool {
         let kind = request.headers().get(header::CONTENT_TYPE);
-        kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
+        // So that whatever begins like it is told no in its own words.
+        let begins = kind.and_then(|kind| kind.as_bytes().get(..GRPC.len()));
+        begins.is_some_and(|begins| begins.eq_ignore_ascii_case(GRPC))
     }
 
     pub(super) fn call<F>(&self, request: Request<B>) -> AnyFuture<F> {

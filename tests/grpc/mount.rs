@@ -106,18 +106,18 @@ async fn card(service: A2aService<Full<Bytes>>) -> Value {
 }
 
 #[tokio::test]
-async fn the_card_names_the_address_as_each_version_wants_it() {
+async fn the_card_names_the_address_as_clients_dial_it() {
     let both = card(mount("echo").grpc().build().unwrap()).await;
     let new: Vec<_> =
         both["supportedInterfaces"].as_array().unwrap().iter().filter(|one| one["protocolBinding"] == "GRPC").collect();
     assert_eq!((&new[0]["url"], &new[0]["protocolVersion"]), (&json!("agents.example:8080"), &json!("1.0")));
     let old = both["additionalInterfaces"].as_array().unwrap();
-    assert!(old.contains(&json!({ "url": "http://agents.example:8080", "transport": "GRPC" })), "{old:?}");
+    assert!(old.contains(&json!({ "url": "agents.example:8080", "transport": "GRPC" })), "{old:?}");
     assert_eq!(both["preferredTransport"], "JSONRPC");
 
     let elsewhere = card(mount("echo").grpc().grpc_url("https://grpc.example").build().unwrap()).await;
     let text = elsewhere.to_string();
-    assert!(text.contains("\"grpc.example:443\"") && text.contains("\"https://grpc.example\""), "{text}");
+    assert!(text.contains("\"grpc.example:443\"") && !text.contains("\"https://grpc.example\""), "{text}");
 
     let without = card(mount("echo").build().unwrap()).await.to_string();
     assert!(!without.contains("GRPC"), "{without}");
@@ -163,6 +163,58 @@ async fn limits_are_those_of_the_mount() {
     assert!(client.send_message(send("hi")).await.is_ok());
     let status = client.send_message(send(&"x".repeat(200))).await.unwrap_err();
     assert_eq!(status.code(), Code::ResourceExhausted);
+}
+
+#[tokio::test]
+async fn media_types_are_those_of_grpc_in_any_case() {
+    let service = mount("echo").grpc().build::<Full<Bytes>>().unwrap();
+    for (kind, status, answered) in [
+        ("application/grpc", 200, Some("application/grpc")),
+        ("Application/GRPC+proto", 200, Some("application/grpc")),
+        // In the words of gRPC, and not of JSON-RPC.
+        ("application/grpc-web", 415, None),
+        ("application/grpc+json", 415, None),
+    ] {
+        let request = Request::post("/lf.a2a.v1.A2AService/GetTask").header("content-type", kind);
+        let response = service.clone().oneshot(request.body(Full::default()).unwrap()).await.unwrap();
+        let media_type = response.headers().get("content-type").and_then(|value| value.to_str().ok());
+        assert_eq!((response.status().as_u16(), media_type), (status, answered), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn files_are_base64_in_0_3_if_the_mount_says_so() {
+    use a2a_layers::grpc::proto::v0_3::{self as old, file_part::File, part::Part, send_message_response::Payload};
+    let answer = async |settings: Settings, sent: &'static str| {
+        let mirror = service_fn(|request: Request<std::sync::Arc<a2a_layers::types::Message>>| async move {
+            let file = request.body().parts[0].clone();
+            Ok::<_, Infallible>(a2a_layers::types::Message::agent(file))
+        });
+        let mount = Mount::messages("mirror", mirror).url("http://agents.example/").settings(settings.grpc(true));
+        let mut client =
+            OldClient::new(channel(start(mount.reply(a2a_layers::task::ReplyMode::Auto).build().unwrap()).await).await);
+        let file = old::FilePart { file: Some(File::FileWithBytes(sent.into())), ..Default::default() };
+        let message = old::Message {
+            message_id: "m".into(),
+            role: wire::Role::User.into(),
+            content: vec![old::Part { part: Some(Part::File(file)), metadata: None }],
+            ..Default::default()
+        };
+        let configuration = old::SendMessageConfiguration { blocking: true, ..Default::default() };
+        let request =
+            old::SendMessageRequest { request: Some(message), configuration: Some(configuration), metadata: None };
+        match client.send_message(request).await.map(|answer| answer.into_inner().payload) {
+            Ok(Some(Payload::Msg(message))) => match message.content[0].part.clone() {
+                Some(Part::File(old::FilePart { file: Some(File::FileWithBytes(bytes)), .. })) => Ok(bytes),
+                other => panic!("no file: {other:?}"),
+            },
+            Ok(other) => panic!("no message: {other:?}"),
+            Err(status) => Err(status.code()),
+        }
+    };
+    assert_eq!(answer(Settings::strict(), "no base64!").await, Ok(Bytes::from("no base64!")));
+    assert_eq!(answer(Settings::strict().base64_files(true), "AP8Q").await, Ok(Bytes::from("AP8Q")));
+    assert_eq!(answer(Settings::strict().base64_files(true), "no base64!").await, Err(Code::InvalidArgument));
 }
 
 #[cfg(feature = "grpc-health")]
