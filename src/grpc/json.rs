@@ -46,14 +46,13 @@ pub struct Value(Raw);
 struct Raw(Vec<u8>);
 
 impl Struct {
-    /// The struct that says what this object says. Numbers become 64-bit floats, because it has no others.
+    /// The struct that says what this object says. Numbers become 64-bit floats, because it has no others; those
+    /// beyond become the outermost of them.
     ///
     /// # Errors
-    /// If a number is beyond those.
+    /// If it is nested deeper than anybody reads JSON.
     pub fn from_json(object: &JsonObject) -> Result<Self, serde_json::Error> {
-        let mut out = Vec::new();
-        write(object.get(), Writer { out: &mut out, bare: true })?;
-        Ok(Self(Raw(out)))
+        write(object.get(), true).map(|out| Self(Raw(out)))
     }
 
     /// The object that this struct is.
@@ -74,14 +73,13 @@ impl Struct {
 }
 
 impl Value {
-    /// The value that says what this JSON says. Numbers become 64-bit floats, because it has no others.
+    /// The value that says what this JSON says. Numbers become 64-bit floats, because it has no others; those
+    /// beyond become the outermost of them.
     ///
     /// # Errors
-    /// If a number is beyond those.
+    /// If it is nested deeper than anybody reads JSON.
     pub fn from_json(json: &Json) -> Result<Self, serde_json::Error> {
-        let mut out = Vec::new();
-        write(json.get(), Writer { out: &mut out, bare: false })?;
-        Ok(Self(Raw(out)))
+        write(json.get(), false).map(|out| Self(Raw(out)))
     }
 
     /// The JSON that this value is.
@@ -217,11 +215,47 @@ fn number(number: f64, out: &mut String) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Reads one JSON text to its end.
-fn write(json: &str, writer: Writer<'_>) -> Result<(), serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_str(json);
-    writer.deserialize(&mut reader)?;
-    reader.end()
+/// The wire form of a JSON text.
+fn write(json: &str, bare: bool) -> Result<Vec<u8>, serde_json::Error> {
+    let written = |json: &str| {
+        let (mut out, mut reader) = (Vec::new(), serde_json::Deserializer::from_str(json));
+        Writer { out: &mut out, bare }.deserialize(&mut reader)?;
+        reader.end().map(|()| out)
+    };
+    // One number too large must not make the task unreadable that it came in, and every list with that task.
+    written(json).or_else(|_| written(&within_floats(json)))
+}
+
+/// The same JSON text, with the outermost floats in place of numbers beyond them.
+fn within_floats(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => 1 + text_length(&rest[1..]),
+            '-' | '0'..='9' => rest.find(|c: char| !c.is_ascii_digit() && !"+-.eE".contains(c)).unwrap_or(rest.len()),
+            other => other.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(length);
+        out.push_str(match token.parse::<f64>() {
+            Ok(f64::INFINITY) => "1.7976931348623157e308",
+            Ok(f64::NEG_INFINITY) => "-1.7976931348623157e308",
+            _ => token,
+        });
+        rest = behind;
+    }
+    out
+}
+
+/// How many bytes of this are a text, up to the quote behind it.
+fn text_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 1)
 }
 
 /// Writes JSON, as it is read, as a value, or, bare, as the struct or list itself.

@@ -90,6 +90,17 @@ fn whole_numbers_stay_whole() {
 }
 
 #[test]
+fn numbers_beyond_floats_become_the_outermost_ones() {
+    let text = format!(r#"{{"1e999":[1e999,-1e999,{}],"t":"\"1e999\\","é":2.5}}"#, "9".repeat(400));
+    let object = Json::parse(&text).unwrap().into_object().unwrap();
+    let max = "1.7976931348623157e+308";
+    let expected = format!(r#"{{"1e999":[{max},-{max},{max}],"t":"\"1e999\\","é":2.5}}"#);
+    assert_eq!(Struct::from_json(&object).unwrap().to_json().unwrap().get(), expected);
+    let number = Value::from_json(&Json::parse("1e999").unwrap()).unwrap();
+    assert_eq!(number.to_json().unwrap().get(), max);
+}
+
+#[test]
 fn what_json_cannot_say_is_refused() {
     let number = |number: f64| prost_types::Value { kind: Some(Kind::NumberValue(number)) };
     for (value, words) in [
