@@ -131,7 +131,8 @@ impl Default for Serve {
 }
 
 impl<F> Serve<F> {
-    /// Closes a connection whose next request's head is not there after so much time; `None` waits for ever.
+    /// Closes a connection whose next request's head is not there after so much time; `None` waits for ever. One of HTTP/2
+    /// must begin within it, and then stays as long as its client answers (`keep_alive_interval`).
     /// Default: [`DEFAULT_HEADER_READ_TIMEOUT`](Serve::DEFAULT_HEADER_READ_TIMEOUT).
     pub fn header_read_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.header_read_timeout = timeout.into();

@@ -101,6 +101,27 @@ fn numbers_beyond_floats_become_the_outermost_ones() {
 }
 
 #[test]
+fn what_is_too_deep_for_readers_becomes_its_text() {
+    // Around it are four messages at most: a task, a message of its history, a part, and in 0.3 its data.
+    let around =
+        |value| prost_types::Value { kind: Some(Kind::ListValue(prost_types::ListValue { values: vec![value] })) };
+    for (open, close, whole) in [("[", "]", 44), (r#"{"a":"#, "}", 30)] {
+        for depth in [whole, whole + 1, Json::MAX_DEPTH] {
+            let text = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+            let value = Value::from_json(&Json::parse(&text).unwrap()).unwrap();
+            let tree = prost_types::Value::decode(&*value.encode_to_vec()).expect("it is too deep");
+            assert!(prost_types::Value::decode(&*around(around(tree)).encode_to_vec()).is_ok());
+            let read = value.to_json().unwrap();
+            let outside = open.repeat(whole);
+            let rest = read.get().strip_prefix(&*outside).unwrap().strip_suffix(&*close.repeat(whole)).unwrap();
+            let inner = format!("{}1{}", open.repeat(depth - whole), close.repeat(depth - whole));
+            let expected = if depth == whole { inner } else { json!(inner).to_string() };
+            assert_eq!(rest, expected, "{depth}");
+        }
+    }
+}
+
+#[test]
 fn what_json_cannot_say_is_refused() {
     let number = |number: f64| prost_types::Value { kind: Some(Kind::NumberValue(number)) };
     for (value, words) in [
