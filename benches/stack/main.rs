@@ -104,11 +104,13 @@ const ROWS: &[Row] = &[
     row("heap calls: stream of 100, yielding", Reach::AtMost(500.0), How::Heap(|| throughput::stream(true))),
     row("heap calls: stream of 100, ready", Reach::AtMost(500.0), How::Heap(|| throughput::stream(false))),
     #[cfg(feature = "grpc")]
-    row("gRPC: send → task", Reach::AtLeast(0.8), How::Beside(grpc::send)),
+    row("gRPC: send → message", Reach::AtLeast(0.8), How::Beside(grpc::message)),
+    #[cfg(feature = "grpc")]
+    row("gRPC: send → task", Reach::AtLeast(0.7), How::Beside(grpc::send)),
     #[cfg(feature = "grpc")]
     row("gRPC: stream of 100, yielding", Reach::AtLeast(0.8), How::Beside(|| grpc::stream(true))),
     #[cfg(feature = "grpc")]
-    row("gRPC: stream of 100, ready", Reach::AtLeast(0.8), How::Beside(|| grpc::stream(false))),
+    row("gRPC: stream of 100, ready", Reach::AtLeast(0.5), How::Beside(|| grpc::stream(false))),
     #[cfg(feature = "grpc")]
     row("heap calls: gRPC send → task", Reach::Shown, How::Heap(grpc::send)),
     row("fan-out, ready", Reach::Shown, How::Own(|plan, runtime| subscribers::fan_out(plan, runtime, false))),

@@ -300,9 +300,11 @@ impl Settings {
         self
     }
 
-    /// Whether 0.3 files go out as the base64 of base64 over HTTP+JSON, as the Python and Go clients of 0.3 read them.
-    /// Default: false, they are encoded once, as the proto has it. Both are understood on the way in.
-    #[cfg(feature = "rest")]
+    /// Whether 0.3 files have their base64 where the proto has bytes, as the Python and Go clients of 0.3 read and write
+    /// them: base64 of base64 over HTTP+JSON, base64 over gRPC. Default: false, the bytes are those of the file. Over
+    /// HTTP+JSON both are understood on the way in; over gRPC they cannot be told apart, so what comes has to be of the
+    /// same kind.
+    #[cfg(any(feature = "rest", feature = "grpc"))]
     pub fn double_base64(mut self, double: bool) -> Self {
         self.double_base64 = double;
         self

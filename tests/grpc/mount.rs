@@ -3,6 +3,7 @@
 use std::{convert::Infallible, net::SocketAddr};
 
 use a2a_layers::{
+    agent_card::PublicUrl,
     grpc::proto::{
         v0_3::a2a_service_client::A2aServiceClient as OldClient,
         v1_0::{self as wire, a2a_service_client::A2aServiceClient as Client},
@@ -161,6 +162,21 @@ async fn the_card_names_the_address_as_each_version_wants_it() {
     let without = card(mount("echo").build().unwrap()).await.to_string();
     assert!(!without.contains("GRPC"), "{without}");
     assert!(mount("echo").grpc().grpc_url("nowhere").build::<Full<Bytes>>().is_err());
+}
+
+#[tokio::test]
+async fn behind_a_proxy_both_forms_of_the_address_are_the_proxys() {
+    let public = PublicUrl::from_x_forwarded("http://agents.example:8080");
+    let service = mount("echo").grpc().public_url(public).build().unwrap();
+    let request = Request::get("/.well-known/agent-card.json")
+        .header("x-forwarded-proto", "https")
+        .header("x-forwarded-host", "public.example")
+        .body(Full::<Bytes>::default())
+        .unwrap();
+    let body = service.oneshot(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
+    let text = String::from_utf8_lossy(&body);
+    assert!(text.contains("\"public.example:443\"") && text.contains("\"https://public.example\""), "{text}");
+    assert!(!text.contains("agents.example"), "{text}");
 }
 
 #[tokio::test]

@@ -80,7 +80,11 @@ impl Config {
         if !self.settings.grpc {
             return None;
         }
-        let layer = GrpcLayer::new().body(&self.body).only(self.settings.pinned).strict_data(self.settings.strict_data);
+        let layer = GrpcLayer::new()
+            .body(&self.body)
+            .only(self.settings.pinned)
+            .strict_data(self.settings.strict_data)
+            .base64_files(self.settings.double_base64);
         let side = Side::new(Grpc::new(operations, layer), &self.grpc_versions());
         #[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
         let side = side.read_deadline(self.body.size_and_deadline().1);
