@@ -63,7 +63,7 @@ async fn the_card_names_all_that_is_there_as_clients_dial_it() {
 
     let new = card(address, false, "1.0").await;
     let named = |url: &str, binding: &str| json!({ "url": url, "protocolBinding": binding, "protocolVersion": "1.0" });
-    let of_new: Vec<_> = new["supportedInterfaces"].as_array().expect("interfaces").iter().cloned().collect();
+    let of_new = new["supportedInterfaces"].as_array().expect("interfaces");
     // A host and a port are what a channel of gRPC wants.
     for wanted in [named(&endpoint, "JSONRPC"), named(&base, "HTTP+JSON"), named(&address.to_string(), "GRPC")] {
         assert!(of_new.contains(&wanted), "no {wanted} in {new}");
@@ -74,7 +74,7 @@ async fn the_card_names_all_that_is_there_as_clients_dial_it() {
 
     let old = card(address, false, "0.3").await;
     assert_eq!((&old["url"], &old["preferredTransport"]), (&json!(endpoint), &json!("JSONRPC")));
-    let of_old: Vec<_> = old["additionalInterfaces"].as_array().expect("interfaces").iter().cloned().collect();
+    let of_old = old["additionalInterfaces"].as_array().expect("interfaces");
     for (url, transport) in [(&endpoint, "JSONRPC"), (&base, "HTTP+JSON"), (&address.to_string(), "GRPC")] {
         let wanted = json!({ "url": url, "transport": transport });
         assert!(of_old.contains(&wanted), "no {wanted} in {old}");

@@ -85,19 +85,19 @@ pub(crate) fn table() -> Vec<Scenario> {
 
 fn sends() -> Vec<Scenario> {
     vec![
-        scenario("a send that ends in a task", [send(script("done")).into()], &["task COMPLETED"]),
-        scenario("a send that ends in a message", [send(script("message")).into()], &["message"]),
+        scenario("a send that ends in a task", [send(script("done")).into()], ["task COMPLETED"]),
+        scenario("a send that ends in a message", [send(script("message")).into()], ["message"]),
         scenario(
             "a conversation that the caller names",
             [send(with(script("done"), "/message/contextId", "c-1")).into()],
-            &["task COMPLETED"],
+            ["task COMPLETED"],
         ),
-        scenario("the agent rejects", [send(script("reject")).into()], &["task REJECTED"]),
-        scenario("the agent fails", [send(script("fail")).into()], &["task FAILED"]),
-        scenario("the agent fails late", [send(script("fail late")).into()], &["task FAILED"]),
-        scenario("the agent panics", [send(script("panic")).into()], &["task FAILED"]),
-        scenario("the agent refuses", [send(script("refuse")).into()], &["error ContentTypeNotSupported"]),
-        scenario("the agent refuses late", [send(script("refuse late")).into()], &["task FAILED"]),
+        scenario("the agent rejects", [send(script("reject")).into()], ["task REJECTED"]),
+        scenario("the agent fails", [send(script("fail")).into()], ["task FAILED"]),
+        scenario("the agent fails late", [send(script("fail late")).into()], ["task FAILED"]),
+        scenario("the agent panics", [send(script("panic")).into()], ["task FAILED"]),
+        scenario("the agent refuses", [send(script("refuse")).into()], ["error ContentTypeNotSupported"]),
+        scenario("the agent refuses late", [send(script("refuse late")).into()], ["task FAILED"]),
         scenario(
             "the agent needs a login",
             [
@@ -107,13 +107,13 @@ fn sends() -> Vec<Scenario> {
                 Step::Release,
                 Step::Until(0, "COMPLETED"),
             ],
-            &["task", "task AUTH_REQUIRED"],
+            ["task", "task AUTH_REQUIRED"],
         )
         .active(&[0]),
         scenario(
             "lengths of the history of an answer",
             [1, 5].map(|length| send(with(script("done"), "/configuration/historyLength", length)).into()),
-            &["task COMPLETED"; 2],
+            ["task COMPLETED"; 2],
         ),
         scenario(
             "lengths of the history of a task",
@@ -123,7 +123,7 @@ fn sends() -> Vec<Scenario> {
                 get("$0").into(),
                 ask(Op::GetTask, json!({ "id": "$0", "historyLength": 1 })).into(),
             ],
-            &["task INPUT_REQUIRED", "task COMPLETED", "task COMPLETED", "task COMPLETED"],
+            ["task INPUT_REQUIRED", "task COMPLETED", "task COMPLETED", "task COMPLETED"],
         ),
         scenario(
             "an answer without history",
@@ -148,13 +148,13 @@ fn sends() -> Vec<Scenario> {
                 Step::Until(0, "COMPLETED"),
                 get("$0").into(),
             ],
-            &["task", "task WORKING", "task COMPLETED"],
+            ["task", "task WORKING", "task COMPLETED"],
         )
         .active(&[0]),
         scenario(
             "a send that does not say whether it waits",
             [ask(Op::SendMessage, script("wait")).begun(), Step::Release, Step::End],
-            &["task COMPLETED"],
+            ["task COMPLETED"],
         ),
     ]
 }
@@ -169,12 +169,12 @@ fn turns() -> Vec<Scenario> {
                 send(with(with(script("done"), "/message/taskId", "$0"), "/message/contextId", "$0.context")).into(),
                 get("$0").into(),
             ],
-            &["task INPUT_REQUIRED", "task INPUT_REQUIRED", "task COMPLETED", "task COMPLETED"],
+            ["task INPUT_REQUIRED", "task INPUT_REQUIRED", "task COMPLETED", "task COMPLETED"],
         ),
         scenario(
             "a second task of a conversation",
             [send(script("done")).into(), send(with(script("who"), "/message/contextId", "$0.context")).into()],
-            &["task COMPLETED", "task COMPLETED"],
+            ["task COMPLETED", "task COMPLETED"],
         ),
         scenario(
             "a task of another conversation",
@@ -182,19 +182,19 @@ fn turns() -> Vec<Scenario> {
                 send(script("ask")).into(),
                 send(with(with(script("done"), "/message/taskId", "$0"), "/message/contextId", "other")).into(),
             ],
-            &["task INPUT_REQUIRED", "error InvalidParams"],
+            ["task INPUT_REQUIRED", "error InvalidParams"],
         ),
         scenario(
             "a task that is referred to",
             [send(script("done")).into(), send(with(script("who"), "/message/referenceTaskIds", json!(["$0"]))).into()],
-            &["task COMPLETED", "task COMPLETED"],
+            ["task COMPLETED", "task COMPLETED"],
         ),
     ]
 }
 
 fn parts() -> Vec<Scenario> {
     let echo = |part: Value| send(json!({ "message": message(json!([{ "text": "echo" }, part])) }));
-    let one = |name, part: Value| scenario(name, [echo(part).into()], &["task COMPLETED"]);
+    let one = |name, part: Value| scenario(name, [echo(part).into()], ["task COMPLETED"]);
     vec![
         one("text comes back", json!({ "text": "漢字 <b>&\n\u{2028}\"" })),
         one("a file inline", json!({ "raw": FILE, "mediaType": "a/b", "filename": "n.bin" })),
@@ -221,12 +221,12 @@ fn parts() -> Vec<Scenario> {
                 json!({ "b": [2] }),
             ))
             .into()],
-            &["task COMPLETED"],
+            ["task COMPLETED"],
         ),
-        scenario("data of the agent that is a list", [send(script("list data")).into()], &["task COMPLETED"]),
-        scenario("data of the agent that is nothing", [send(script("null data")).into()], &["task COMPLETED"]),
-        scenario("an artifact without parts", [send(script("no parts")).into()], &["task COMPLETED"]),
-        scenario("lines of all sorts", [send(script("lines")).into()], &["task COMPLETED"]),
+        scenario("data of the agent that is a list", [send(script("list data")).into()], ["task COMPLETED"]),
+        scenario("data of the agent that is nothing", [send(script("null data")).into()], ["task COMPLETED"]),
+        scenario("an artifact without parts", [send(script("no parts")).into()], ["task COMPLETED"]),
+        scenario("lines of all sorts", [send(script("lines")).into()], ["task COMPLETED"]),
     ]
 }
 
