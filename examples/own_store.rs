@@ -4,8 +4,9 @@
 //! cargo run --example own_store -- 127.0.0.1:8000
 //! ```
 //!
-//! This one leaves the keeping to another store. One that keeps tasks itself, in a database for instance, implements the
-//! same six methods; the documentation of `TaskStore` says what they have to promise.
+//! This one leaves the keeping to another store, one in memory. One that keeps tasks itself, in a database for instance,
+//! implements the same six methods; the documentation of `TaskStore` says what they have to promise, and which more there
+//! are for tasks that outlive the process. `testing::conformance` (feature `testing`) checks it all.
 
 use std::{convert::Infallible, env, sync::Arc};
 

@@ -4,7 +4,12 @@
 //! cargo run --example quickstart
 //! ```
 //!
-//! With `--features grpc` it speaks gRPC too, on the same port; `grpc-health` and `grpc-reflection` add those protocols.
+//! With `--features grpc` it speaks gRPC too, on the same port; `grpc-health` and `grpc-reflection` add those protocols. With
+//! `--features sqlite` it keeps its tasks in a file, over restarts too:
+//!
+//! ```text
+//! cargo run --example quickstart --features sqlite -- --store sqlite:./tasks.db
+//! ```
 
 use std::{convert::Infallible, time::Duration};
 
@@ -40,12 +45,27 @@ async fn main() -> Result<(), BoxError> {
     let mount = mount.grpc_health(true);
     #[cfg(feature = "grpc-reflection")]
     let mount = mount.grpc_reflection(true);
-    let service = mount.build()?;
+    let service = match store()? {
+        #[cfg(feature = "sqlite")]
+        Some(file) => mount.task_store(a2a_layers::task::SqliteTaskStore::open(file).await?).build()?,
+        _ => mount.build()?,
+    };
 
     let listener = TcpListener::bind(ADDRESS).await?;
     println!("{}", greeting());
     serve(listener, service).await?;
     Ok(())
+}
+
+/// The file that tasks go to; without one they stay in memory.
+fn store() -> Result<Option<String>, BoxError> {
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (None, _) => Ok(None),
+        (Some("--store"), Some(file)) if cfg!(feature = "sqlite") => Ok(Some(file)),
+        (Some("--store"), Some(_)) => Err("--store needs --features sqlite".into()),
+        _ => Err("usage: quickstart [--store sqlite:FILE]".into()),
+    }
 }
 
 fn echo(text: &str) -> Reply {

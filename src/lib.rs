@@ -66,6 +66,8 @@
 //! - `http2`: `server::serve` speaks HTTP/2 too, on the same port; part of `grpc`.
 //! - `object-store`: `blob::ObjectBlobStore` keeps files in anything that the `object_store` crate
 //!   reaches: a local directory, and, with that crate's own features, S3, Google Cloud Storage and Azure.
+//! - `sqlite`: `task::SqliteTaskStore` keeps tasks in a file, so that they outlive the process.
+//! - `testing`: `testing::conformance` checks a task store of one's own against the contract.
 //!
 //! The modules below stand in the order in which a request meets them. [`docs::benchmarking`] says what each layer costs,
 //! and how to measure one of your own; [`docs::bindings`] how to write another binding.
@@ -116,6 +118,11 @@ pub mod agent;
 
 // All of it, ready-made.
 pub mod server;
+
+// For those who write a part of their own.
+#[cfg(any(test, feature = "testing"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
+pub mod testing;
 
 // Pages, not code.
 pub mod docs;

@@ -45,12 +45,22 @@ fn work(method: &str, marker: &str, events: usize) -> Work {
 
 pub(crate) fn send() -> Pair {
     let work = || work("SendMessage", "You said: What is", 1);
-    pair(async move || (of_ours(ours::grpc_send(), work()).await, of_tonic(Bare { yields: false }, work()).await))
+    pair(async move || (of_ours(ours::grpc_send(), work()).await, of_tonic(Bare::default(), work()).await))
+}
+
+/// An agent that answers with a message, beside a service that does no more than that.
+pub(crate) fn message() -> Pair {
+    let work = || work("SendMessage", "You said: What is", 1);
+    pair(async move || {
+        (of_ours(ours::grpc_message(), work()).await, of_tonic(Bare { echoes: true, ..Bare::default() }, work()).await)
+    })
 }
 
 pub(crate) fn stream(yields: bool) -> Pair {
     let work = || work("SendStreamingMessage", CHUNK, CHUNKS + 3);
-    pair(async move || (of_ours(ours::grpc_stream(yields), work()).await, of_tonic(Bare { yields }, work()).await))
+    pair(async move || {
+        (of_ours(ours::grpc_stream(yields), work()).await, of_tonic(Bare { yields, ..Bare::default() }, work()).await)
+    })
 }
 
 /// The bare service on a port of its own.
@@ -62,8 +72,10 @@ async fn of_tonic(bare: Bare, work: Work) -> Side {
 }
 
 /// What a generated server does, less the trait that a user would fill in.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Bare {
+    /// Whether a send is answered with a message.
+    echoes: bool,
     yields: bool,
 }
 
@@ -107,9 +119,17 @@ impl UnaryService<SendMessageRequest> for Bare {
             Some(Part { content: Some(Content::Text(text)), .. }) => text,
             _ => "",
         });
-        let artifact = Artifact { artifact_id: "artifact-1".into(), parts: vec![text(answer)], ..Artifact::default() };
-        let task = Task { artifacts: vec![artifact], ..task(TaskState::Completed, message) };
-        let payload = Some(send_message_response::Payload::Task(task));
+        let payload = if self.echoes {
+            let parts = vec![text(answer)];
+            let message = Message { message_id: ID.into(), role: 2, parts, ..Message::default() };
+            send_message_response::Payload::Message(message)
+        } else {
+            let parts = vec![text(answer)];
+            let artifact = Artifact { artifact_id: "artifact-1".into(), parts, ..Artifact::default() };
+            let task = Task { artifacts: vec![artifact], ..task(TaskState::Completed, message) };
+            send_message_response::Payload::Task(task)
+        };
+        let payload = Some(payload);
         Box::pin(std::future::ready(Ok(tonic::Response::new(SendMessageResponse { payload }))))
     }
 }

@@ -24,6 +24,8 @@ mod limit;
 mod load;
 mod machine;
 mod ours;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod subscribers;
 mod table;
 mod throughput;
@@ -104,11 +106,13 @@ const ROWS: &[Row] = &[
     row("heap calls: stream of 100, yielding", Reach::AtMost(500.0), How::Heap(|| throughput::stream(true))),
     row("heap calls: stream of 100, ready", Reach::AtMost(500.0), How::Heap(|| throughput::stream(false))),
     #[cfg(feature = "grpc")]
-    row("gRPC: send → task", Reach::AtLeast(0.8), How::Beside(grpc::send)),
+    row("gRPC: send → message", Reach::AtLeast(0.8), How::Beside(grpc::message)),
+    #[cfg(feature = "grpc")]
+    row("gRPC: send → task", Reach::AtLeast(0.7), How::Beside(grpc::send)),
     #[cfg(feature = "grpc")]
     row("gRPC: stream of 100, yielding", Reach::AtLeast(0.8), How::Beside(|| grpc::stream(true))),
     #[cfg(feature = "grpc")]
-    row("gRPC: stream of 100, ready", Reach::AtLeast(0.8), How::Beside(|| grpc::stream(false))),
+    row("gRPC: stream of 100, ready", Reach::AtLeast(0.5), How::Beside(|| grpc::stream(false))),
     #[cfg(feature = "grpc")]
     row("heap calls: gRPC send → task", Reach::Shown, How::Heap(grpc::send)),
     row("fan-out, ready", Reach::Shown, How::Own(|plan, runtime| subscribers::fan_out(plan, runtime, false))),
@@ -118,6 +122,10 @@ const ROWS: &[Row] = &[
     row("long artifact", Reach::Shown, How::Own(growth::artifact)),
     row("long history", Reach::Shown, How::Own(growth::history)),
     row("long list", Reach::Shown, How::Own(growth::list)),
+    #[cfg(feature = "sqlite")]
+    row("SQLite: writes", Reach::Shown, How::Own(sqlite::writes)),
+    #[cfg(feature = "sqlite")]
+    row("SQLite: list", Reach::Shown, How::Own(sqlite::list)),
 ];
 
 impl Row {

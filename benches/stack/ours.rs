@@ -36,10 +36,17 @@ pub(crate) fn send<B: Body>() -> A2aService<B> {
 
 /// An agent that answers with a whole message, which comes back as it is.
 pub(crate) fn message<B: Body>() -> A2aService<B> {
-    let agent = service_fn(|request: Request<Input>| async move {
-        Ok::<_, Infallible>(Message::agent(said(request.body().text())))
-    });
-    Mount::new("bench", agent).reply(ReplyMode::Auto).build().expect("a mount")
+    mount_of(answering(), ReplyMode::Auto, false)
+}
+
+/// The same agent over gRPC.
+#[cfg(feature = "grpc")]
+pub(crate) fn grpc_message<B: Body>() -> A2aService<B> {
+    mount_of(answering(), ReplyMode::Auto, true)
+}
+
+fn answering() -> impl Fn(Input) -> Message + Clone + Send + Sync + 'static {
+    |input| Message::agent(said(input.text()))
 }
 
 /// An agent that streams, with or without a yield before each chunk.
@@ -50,13 +57,13 @@ pub(crate) fn stream<B: Body>(yields: bool) -> A2aService<B> {
 /// The same agent over gRPC.
 #[cfg(feature = "grpc")]
 pub(crate) fn grpc_stream<B: Body>(yields: bool) -> A2aService<B> {
-    mount_of(streaming(yields), true)
+    mount_of(streaming(yields), ReplyMode::Task, true)
 }
 
 /// The agent of [`send`] over gRPC.
 #[cfg(feature = "grpc")]
 pub(crate) fn grpc_send<B: Body>() -> A2aService<B> {
-    mount_of(|input: Input| said(input.text()), true)
+    mount_of(|input: Input| said(input.text()), ReplyMode::Task, true)
 }
 
 fn streaming(yields: bool) -> impl Fn(Input) -> Reply + Clone + Send + Sync + 'static {
@@ -144,18 +151,19 @@ fn finished() -> Task {
 }
 
 fn mount<B: Body, R: IntoReply>(agent: impl Fn(Input) -> R + Clone + Send + Sync + 'static) -> A2aService<B> {
-    mount_of(agent, false)
+    mount_of(agent, ReplyMode::Task, false)
 }
 
 fn mount_of<B: Body, R: IntoReply>(
     agent: impl Fn(Input) -> R + Clone + Send + Sync + 'static,
+    reply: ReplyMode,
     grpc: bool,
 ) -> A2aService<B> {
     let agent = service_fn(move |request: Request<Input>| {
         let answer = agent(request.into_body()).into_reply();
         async move { Ok::<_, Infallible>(answer) }
     });
-    let mount = Mount::new("bench", agent);
+    let mount = Mount::new("bench", agent).reply(reply);
     #[cfg(feature = "grpc")]
     let mount = if grpc { mount.grpc() } else { mount };
     #[cfg(not(feature = "grpc"))]

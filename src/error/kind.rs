@@ -40,13 +40,15 @@ pub enum ErrorKind {
     RequestTimeout,
     /// There is too much to do; try again later.
     Overloaded,
+    /// Something that is needed inside, such as the task store, is not there just now; try again later.
+    Unavailable,
     /// An error of a code of one's own.
     Custom,
 }
 
 impl ErrorKind {
     /// Every kind that the protocol names, in the order of their codes (spec 1.0 §5.4), then the kinds of this crate.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Parse,
         Self::InvalidRequest,
         Self::MethodNotFound,
@@ -64,6 +66,7 @@ impl ErrorKind {
         Self::PayloadTooLarge,
         Self::RequestTimeout,
         Self::Overloaded,
+        Self::Unavailable,
         Self::Custom,
     ];
 
@@ -76,7 +79,7 @@ impl ErrorKind {
             Self::InvalidRequest | Self::PayloadTooLarge | Self::RequestTimeout => -32600,
             Self::MethodNotFound => -32601,
             Self::InvalidParams => -32602,
-            Self::Internal | Self::Overloaded | Self::Custom => -32603,
+            Self::Internal | Self::Overloaded | Self::Unavailable | Self::Custom => -32603,
             Self::TaskNotFound => -32001,
             Self::TaskNotCancelable => -32002,
             Self::PushNotificationNotSupported => -32003,
@@ -97,7 +100,7 @@ impl ErrorKind {
             Self::Internal | Self::InvalidAgentResponse | Self::Custom => StatusCode::INTERNAL_SERVER_ERROR,
             Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Overloaded | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         }
     }
@@ -121,7 +124,7 @@ impl ErrorKind {
             | Self::VersionNotSupported => RpcCode::FailedPrecondition,
             Self::Internal | Self::InvalidAgentResponse | Self::Custom => RpcCode::Internal,
             Self::RequestTimeout => RpcCode::DeadlineExceeded,
-            Self::Overloaded => RpcCode::Unavailable,
+            Self::Overloaded | Self::Unavailable => RpcCode::Unavailable,
             Self::Parse
             | Self::InvalidRequest
             | Self::InvalidParams
@@ -148,7 +151,7 @@ impl ErrorKind {
             Self::InvalidRequest => "Request payload validation error",
             Self::MethodNotFound => "Method not found",
             Self::InvalidParams => "Invalid parameters",
-            Self::Internal | Self::Custom => "Internal error",
+            Self::Internal | Self::Unavailable | Self::Custom => "Internal error",
             Self::TaskNotFound => "Task not found",
             Self::TaskNotCancelable => "Task cannot be canceled",
             Self::PushNotificationNotSupported => "Push Notification is not supported",
@@ -184,6 +187,9 @@ impl ErrorKind {
     /// True if the request has to change before it can be served; trying it again as it is would be in vain.
     #[must_use]
     pub const fn is_callers_fault(self) -> bool {
-        !matches!(self, Self::Internal | Self::InvalidAgentResponse | Self::Overloaded | Self::Custom)
+        !matches!(
+            self,
+            Self::Internal | Self::InvalidAgentResponse | Self::Overloaded | Self::Unavailable | Self::Custom
+        )
     }
 }

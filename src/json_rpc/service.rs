@@ -50,11 +50,16 @@ where
     }
 
     fn call(&mut self, request: Request<Bytes>) -> ResponseFuture<S::Future> {
-        call(&mut self.inner, &self.config, &self.readiness, request)
+        let (parts, body) = request.into_parts();
+        // A gate has looked already, if there is one.
+        match self.config.endpoint.refuse_head(&parts) {
+            Some(response) => ResponseFuture::refused(response),
+            None => call(&mut self.inner, &self.config, &self.readiness, Request::from_parts(parts, body)),
+        }
     }
 }
 
-/// Carries a request out with a service that is ready.
+/// Carries a request out with a service that is ready. Its head has been looked at.
 pub(crate) fn call<S, T>(
     inner: &mut S,
     config: &JsonRpcLayer,
@@ -65,9 +70,6 @@ where
     S: Service<Request<Call>, Response = Response<Encoded<T>>>,
 {
     let (parts, body) = request.into_parts();
-    if let Some(response) = config.endpoint.refuse_head(&parts) {
-        return ResponseFuture::refused(response);
-    }
     match envelope::read(&body) {
         Err(refusal) => ResponseFuture::refused(error_response(&refusal.id, &refusal.error)),
         Ok(Envelope { id, call }) => match readiness.failure() {

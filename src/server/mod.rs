@@ -72,6 +72,7 @@ mod serve;
 mod service;
 mod settings;
 mod shared;
+mod write_timeout;
 
 pub use self::{
     error::ConfigError,

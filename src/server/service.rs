@@ -5,6 +5,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -54,7 +55,11 @@ struct Inner<B> {
     stack: Box<dyn Stack<B>>,
     #[cfg(feature = "grpc")]
     grpc: Option<Side<B>>,
+    shutdown: Shutdown,
 }
+
+/// Brings the runs of the mount to an end.
+pub(super) type Shutdown = Box<dyn Fn(Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 /// The layers below the card and the agent under them, whatever their types.
 ///
@@ -78,7 +83,7 @@ where
 }
 
 impl<B> A2aService<B> {
-    pub(super) fn new<S>(id: String, paths: Vec<String>, card: AgentCardLayer, stack: S) -> Self
+    pub(super) fn new<S>(id: String, paths: Vec<String>, card: AgentCardLayer, stack: S, shutdown: Shutdown) -> Self
     where
         S: Service<Request<B>, Response = Response<StackBody>, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Future: Send,
@@ -91,6 +96,7 @@ impl<B> A2aService<B> {
             stack: Box::new(stack),
             #[cfg(feature = "grpc")]
             grpc: None,
+            shutdown,
         }))
     }
 
@@ -103,6 +109,34 @@ impl<B> A2aService<B> {
             inner.grpc = side;
         }
         self
+    }
+
+    /// Brings the mount's work to an end, before the process ends: no run begins any more, those that there are have so
+    /// much time left, and then their tasks end as failed ([`TaskLayer::shutdown`](crate::task::TaskLayer::shutdown)). A
+    /// task store that outlives the process is given up in good order, so that nobody has to wait for a lease to run out.
+    ///
+    /// Call it after the server has stopped:
+    ///
+    /// ```
+    /// use std::{convert::Infallible, time::Duration};
+    ///
+    /// use a2a_layers::{error::BoxError, part::Input, server::{Mount, Serve}};
+    /// use http::Request;
+    /// use tower::service_fn;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), BoxError> {
+    /// # let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    /// # let told_to_stop = std::future::ready(());
+    /// let agent = service_fn(|_: Request<Input>| async { Ok::<_, Infallible>("done") });
+    /// let service = Mount::new("agent", agent).build()?;
+    /// Serve::new().with_shutdown(told_to_stop).run(listener, service.clone()).await?;
+    /// service.shutdown(Duration::from_secs(5)).await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn shutdown(&self, patience: Duration) {
+        (self.0.shutdown)(patience).await;
     }
 
     /// The agent's id.

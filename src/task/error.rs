@@ -17,6 +17,8 @@ pub(super) fn store_error(error: StoreError, task_id: &str) -> Error {
         StoreError::Conflict => Error::new(ErrorKind::UnsupportedOperation)
             .with_detail("the task has changed meanwhile")
             .with_info("taskId", task_id),
-        StoreError::Unavailable(_) => Error::internal(error).with_retry_after(RETRY_AFTER),
+        StoreError::Unavailable(_) => {
+            Error::new(ErrorKind::Unavailable).with_source(error).with_retry_after(RETRY_AFTER)
+        }
     }
 }

@@ -3,8 +3,8 @@ use std::{sync::Arc, time::Duration};
 use tower_layer::Layer;
 
 use super::{
-    CancelMode, CancelScope, CloseOn, FirstEvent, MemoryTaskStore, Replay, ReplyMode, Tasks, runs::Runs,
-    settings::Settings,
+    CancelMode, CancelScope, CloseOn, FirstEvent, MemoryTaskStore, Replay, ReplyMode, TaskStore, Tasks, keeper,
+    runs::Runs, settings::Settings,
 };
 
 /// Carries operations out against a store, and runs the agent. See the [module docs](super).
@@ -160,6 +160,20 @@ impl<T> TaskLayer<T> {
     pub fn max_wait(mut self, wait: Option<Duration>) -> Self {
         self.settings.max_wait = wait;
         self
+    }
+}
+
+impl<T: TaskStore> TaskLayer<T> {
+    /// Brings the work of this layer, its clones, and the services it made to an end, before the process ends.
+    ///
+    /// From here on no run begins: whoever sends is refused as overloaded, with retry advice. The runs that there are
+    /// have so much time left; then their tasks end as failed, with a message that says why, and their agents are told.
+    /// Those that wait for their callers stay as they are. Last, the store's lease is given up, so that other processes,
+    /// and the next one here, need not wait for it to run out.
+    ///
+    /// Give it less time than there is before the process is killed: a supervisor waits 10 to 30 s.
+    pub async fn shutdown(&self, patience: Duration) {
+        keeper::shut_down(&self.store, &self.runs, patience).await;
     }
 }
 

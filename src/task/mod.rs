@@ -116,14 +116,25 @@
 //! - [`list`](TaskStore::list) pages by a key that stays good when tasks come and go: the moment of the status, then
 //!   the order of making, latest first. Tokens that it did not give are [`StoreError::BadToken`].
 //! - [`StoreError::Unavailable`] is told to callers as an internal error with retry advice. A run whose events could
-//!   not be written is stopped, and for some seconds the layer tries to fail its task.
+//!   not be written is stopped, and the layer tries to fail its task until it can, at longer and longer intervals.
 //!
 //! The layer never writes a log while another write of the same run is in flight: what the agent says meanwhile is the
-//! next batch. A run lives in the process that took its message; one that dies with it leaves its task as it last was.
+//! next batch, and nobody is shown what is not written. To write tasks and events down, [`stored`] has a form that loses
+//! nothing; to check the result, there is `testing::conformance` (feature `testing`).
+//!
+//! # Runs that lose their process
+//!
+//! A run lives in the process that took its message. Where tasks outlive that process, the store has
+//! [leases](TaskStore#leases): a process renews its own three times before it would run out, and a task whose process
+//! has not done so ends as failed with a message that says so, by whichever process sees it first. After a restart that
+//! takes one lease. A cancel works from every process that shares the store; the one that has the run stops it as soon
+//! as the store [tells](TaskStore::ended_elsewhere) of it. Subscriptions, and messages to a task that waits for its caller,
+//! go to any of them.
 
 mod answer;
 mod error;
 mod fold;
+mod keeper;
 mod layer;
 mod log;
 mod narrator;
@@ -137,17 +148,21 @@ mod service;
 mod settings;
 mod source;
 mod store;
+pub mod stored;
 mod stream;
 mod subscribe;
 mod telling;
 mod watch;
 
+#[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
+pub use self::store::{SqliteTaskStore, SqliteTaskStoreBuilder};
 pub use self::{
     fold::{FoldError, fold},
     layer::TaskLayer,
     log::LogEntry,
     service::{ResponseFuture, Tasks},
     settings::{CancelMode, CancelScope, CloseOn, FirstEvent, Replay, ReplyMode},
-    store::{ListQuery, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
+    store::{ListQuery, LostRun, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
     stream::EventStream,
 };

@@ -126,7 +126,7 @@ impl<T: TaskStore> Run<T> {
             canceled: false,
             interrupted: false,
             silent: false,
-            slot: Some(self.slot),
+            slot: self.slot,
             reporter: None,
         };
         // What the agent has said by now is written with the beginning, as one, unless somebody wants to see that alone.

@@ -2,18 +2,39 @@
 
 use std::{
     collections::{HashMap, hash_map::Entry},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
-use crate::agent::Cancellation;
+use tokio::sync::Notify;
+
+use crate::{agent::Cancellation, owner::Owner};
 
 /// The runs of this process, by task. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Runs(Arc<Mutex<HashMap<Arc<str>, RunHandle>>>);
+pub(super) struct Runs(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    places: Mutex<Places>,
+    /// How many there are, with those that have left their place and are about to end.
+    alive: AtomicUsize,
+    /// Told when none is left.
+    idle: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    runs: HashMap<Arc<str>, RunHandle>,
+    is_closed: bool,
+}
 
 /// What others may know of a run.
 #[derive(Clone, Debug)]
 pub(super) struct RunHandle {
+    pub(super) owner: Owner,
     pub(super) cancellation: Cancellation,
     pub(super) streaming: bool,
 }
@@ -23,46 +44,91 @@ pub(super) struct RunHandle {
 pub(super) enum Refused {
     /// The task has a run already.
     Busy,
-    /// There are as many runs as there may be.
+    /// There are as many runs as there may be, or none may begin any more.
     Full,
 }
 
-/// A task's one place to run; it is free again when this is dropped.
+/// A task's one place to run; it is free again when this is dropped, or [left](Self::leave).
 #[derive(Debug)]
 pub(super) struct RunSlot {
     runs: Runs,
     task_id: Arc<str>,
+    has_left: bool,
 }
 
 impl Runs {
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.0.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn begin(&self, task_id: &Arc<str>, handle: RunHandle, limit: usize) -> Result<RunSlot, Refused> {
-        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full = runs.len() >= limit;
-        match runs.entry(Arc::clone(task_id)) {
+        let mut places = self.places();
+        let is_full = places.runs.len() >= limit || places.is_closed;
+        match places.runs.entry(Arc::clone(task_id)) {
             Entry::Occupied(_) => return Err(Refused::Busy),
             Entry::Vacant(_) if is_full => return Err(Refused::Full),
             Entry::Vacant(place) => place.insert(handle),
         };
-        Ok(RunSlot { runs: self.clone(), task_id: Arc::clone(task_id) })
+        self.0.alive.fetch_add(1, Ordering::Relaxed);
+        Ok(RunSlot { runs: self.clone(), task_id: Arc::clone(task_id), has_left: false })
     }
 
     pub(super) fn get(&self, task_id: &str) -> Option<RunHandle> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(task_id).cloned()
+        self.places().runs.get(task_id).cloned()
+    }
+
+    /// No more may begin.
+    pub(super) fn close(&self) {
+        self.places().is_closed = true;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.places().is_closed
+    }
+
+    /// Those that there are.
+    pub(super) fn all(&self) -> Vec<(Arc<str>, RunHandle)> {
+        self.places().runs.iter().map(|(id, handle)| (Arc::clone(id), handle.clone())).collect()
+    }
+
+    /// Waits until there is none.
+    pub(super) async fn idle(&self) {
+        loop {
+            let told = self.0.idle.notified();
+            if self.0.alive.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            told.await;
+        }
+    }
+}
+
+impl RunSlot {
+    /// Lets the task's next run begin, although this one has a last word to say.
+    pub(super) fn leave(&mut self) {
+        if !std::mem::replace(&mut self.has_left, true) {
+            self.runs.places().runs.remove(&self.task_id);
+        }
     }
 }
 
 impl Drop for RunSlot {
     fn drop(&mut self) {
-        self.runs.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.task_id);
+        self.leave();
+        if self.runs.0.alive.fetch_sub(1, Ordering::Release) == 1 {
+            self.runs.0.idle.notify_waiters();
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     fn handle() -> RunHandle {
-        RunHandle { cancellation: Cancellation::new(), streaming: false }
+        RunHandle { owner: Owner::anonymous(), cancellation: Cancellation::new(), streaming: false }
     }
 
     #[test]
@@ -76,5 +142,23 @@ mod tests {
         drop(first);
         assert!(runs.get("a").is_none() && runs.get("b").is_some());
         assert!(runs.begin(&a, handle(), 2).is_ok());
+    }
+    #[test]
+    fn a_run_that_has_left_its_place_is_still_waited_for() {
+        let runs = Runs::default();
+        assert!(runs.idle().now_or_never().is_some());
+        let mut first = runs.begin(&Arc::from("a"), handle(), 1).unwrap();
+        first.leave();
+        assert!(runs.get("a").is_none());
+        let second = runs.begin(&Arc::from("a"), handle(), 1).unwrap();
+        runs.close();
+        assert_eq!(runs.begin(&Arc::from("b"), handle(), 9).unwrap_err(), Refused::Full);
+        let mut idle = Box::pin(runs.idle());
+        assert!((&mut idle).now_or_never().is_none());
+        drop(first);
+        assert!(runs.get("a").is_some(), "the place is another one's");
+        assert!((&mut idle).now_or_never().is_none());
+        drop(second);
+        assert!(idle.now_or_never().is_some() && runs.all().is_empty());
     }
 }

@@ -104,7 +104,7 @@ where
     message.context_id = Some(Arc::clone(&context_id));
 
     let cancellation = Cancellation::new();
-    let handle = RunHandle { cancellation: cancellation.clone(), streaming };
+    let handle = RunHandle { owner: owner.clone(), cancellation: cancellation.clone(), streaming };
     let slot = shared.runs.begin(&task_id, handle, shared.settings.max_runs).map_err(|refused| match refused {
         Refused::Busy => busy(&task_id),
         Refused::Full => Error::new(ErrorKind::Overloaded).with_retry_after(std::time::Duration::from_secs(1)),

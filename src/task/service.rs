@@ -4,7 +4,7 @@ use std::{
     mem,
     ops::Deref,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     task::{Context, Poll},
 };
 
@@ -13,6 +13,7 @@ use tower_service::Service;
 
 use super::{
     EventStream, TaskStore,
+    keeper::Keeper,
     requests::{cancel, get, list},
     runs::Runs,
     send::{Prepared, Sending, prepare, prepare_later},
@@ -43,6 +44,8 @@ pub(super) struct Common<T> {
     pub(super) store: T,
     pub(super) settings: Arc<Settings>,
     pub(super) runs: Runs,
+    /// Only where the store has leases.
+    keeper: OnceLock<Keeper>,
 }
 
 impl<T> Clone for Shared<T> {
@@ -61,7 +64,19 @@ impl<T> Deref for Shared<T> {
 
 impl<S, T> Tasks<S, T> {
     pub(super) fn new(inner: S, store: T, settings: Arc<Settings>, runs: Runs) -> Self {
-        Self { inner, shared: Shared(Arc::new(Common { store, settings, runs })) }
+        Self { inner, shared: Shared(Arc::new(Common { store, settings, runs, keeper: OnceLock::new() })) }
+    }
+}
+
+impl<T: TaskStore> Common<T> {
+    /// Sees to the store's leases from now on, if it has any. The first request is the first moment at which there is
+    /// surely a runtime, and before it nobody can see what others have left behind.
+    fn keep(&self) {
+        if let Some(lease) = self.store.lease()
+            && self.keeper.get().is_none()
+        {
+            self.keeper.get_or_init(|| Keeper::start(self.store.clone(), self.runs.clone(), lease));
+        }
     }
 }
 
@@ -83,6 +98,7 @@ where
     }
 
     fn call(&mut self, request: Request<Operation>) -> ResponseFuture<T> {
+        self.shared.keep();
         let (head, operation) = request.into_parts();
         let owner = head.extensions.get::<Owner>().cloned().unwrap_or_default();
         let version = operation.version();

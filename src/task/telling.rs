@@ -30,9 +30,11 @@ use crate::{
     types::{Event, Message, StateKind, TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 
-/// How often a run tries to note its failure when the store does not answer, and how long it waits first; each further
-/// wait is twice as long.
+/// How often a run tries to note its failure before its caller is told that the store does not answer, and how long it
+/// waits first; each further wait is twice as long. It goes on trying after that.
 const LAST_WORDS: (u32, Duration) = (6, Duration::from_millis(50));
+/// How long it waits at most between two tries: a store that comes back has better things to do.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// A run whose task there is.
 pub(super) struct Telling<T> {
@@ -51,7 +53,7 @@ pub(super) struct Telling<T> {
     /// True if the agent has had nothing to say in this very poll, so that asking again has to wait until it wakes the
     /// run. Without that, an agent that yields between its words would go on as if it did not.
     pub(super) silent: bool,
-    pub(super) slot: Option<RunSlot>,
+    pub(super) slot: RunSlot,
     pub(super) reporter: Option<Reporter>,
 }
 
@@ -81,9 +83,18 @@ impl<T: TaskStore> Telling<T> {
             })
             .await;
             if self.is_stopped() {
-                self.close_log(batch).await;
-                // The agent has its grace to put things away.
-                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
+                let failed = self.close_log(batch).await;
+                // The agent has its grace to put things away, whether the store is there or not.
+                let wound_down = async {
+                    poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
+                    source.as_mut().close();
+                };
+                match failed {
+                    None => wound_down.await,
+                    Some(error) => {
+                        tokio::join!(self.last_words(error), wound_down);
+                    }
+                }
                 return;
             }
             let full = batch.len() >= BATCH;
@@ -222,7 +233,7 @@ impl<T: TaskStore> Telling<T> {
         if ends && !self.interrupted {
             // Before the caller can see that the task waits for it, so that its next message finds the place free.
             // Until then the state of the task keeps other messages out.
-            self.slot = None;
+            self.slot.leave();
         }
         let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
         let revision = self.revision;
@@ -277,14 +288,15 @@ impl<T: TaskStore> Telling<T> {
     }
 
     /// Ends the log after a cancel. Whoever canceled has done so already, unless it was the agent itself, or the run
-    /// was so busy that a cancel could not get in between.
-    async fn close_log(&mut self, mut batch: Vec<Event>) {
+    /// was so busy that a cancel could not get in between. Gives back why the store could not do it.
+    async fn close_log(&mut self, mut batch: Vec<Event>) -> Option<StoreError> {
         self.narrator.stops(&mut batch);
         match self.shared.store.append(&self.owner, &self.task_id, self.revision, batch).await {
             Ok(snapshot) => self.settle(snapshot, None),
-            Err(error @ StoreError::Unavailable(_)) => self.last_words(error).await,
+            Err(error @ StoreError::Unavailable(_)) => return Some(error),
             Err(_) => self.reporter = None,
         }
+        None
     }
 
     fn settle(&mut self, snapshot: Snapshot, failure: Option<Error>) {
@@ -293,14 +305,18 @@ impl<T: TaskStore> Telling<T> {
         }
     }
 
-    /// The store has lost what the agent said. The task must not stay at work for ever, so this tries to fail it.
+    /// The store has lost what the agent said. The task must not stay at work for ever, so this tries to fail it until
+    /// it can. There are no more that wait so than there were runs when the store went down: without it none begins.
     async fn last_words(&mut self, error: StoreError) {
         let error = Error::internal(error);
         log_failure(&self.task_id, &error);
         let (tries, mut wait) = LAST_WORDS;
-        for _ in 0..tries {
+        for tried in 0.. {
+            if tried == tries {
+                self.reporter = None;
+            }
             tokio::time::sleep(wait).await;
-            wait *= 2;
+            wait = (wait * 2).min(LONGEST_WAIT);
             let Ok(snapshot) = self.shared.store.get(&self.owner, &self.task_id).await else { continue };
             if snapshot.task.status.state.is_terminal() {
                 return;

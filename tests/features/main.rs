@@ -30,3 +30,12 @@ fn grpc_and_http2_cost_nothing_unless_they_are_asked_for() {
     // Tonic's own server and router are for those who use them.
     assert!(!["axum", "tonic-health", "tonic-reflection"].iter().any(|name| grpc.contains(&(*name).to_owned())));
 }
+
+#[test]
+fn a_database_is_there_only_for_those_who_keep_tasks_in_one() {
+    let is_sql = |name: &String| name.starts_with("sqlx") || name.starts_with("libsqlite3");
+    assert!(!dependencies("testing").iter().any(is_sql));
+    let sqlite = dependencies("sqlite");
+    assert!(sqlite.contains(&"sqlx-sqlite".to_owned()), "{sqlite:?}");
+    assert!(!sqlite.iter().any(|name| ["sqlx-macros", "sqlx-postgres", "sqlx-mysql"].contains(&&**name)), "{sqlite:?}");
+}

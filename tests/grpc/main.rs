@@ -1,5 +1,5 @@
-#![cfg(feature = "grpc")]
 //! The gRPC binding, over mocks and over sockets.
+#![cfg(feature = "grpc")]
 
 mod bodies;
 mod calls;

@@ -3,6 +3,7 @@
 use std::{convert::Infallible, net::SocketAddr};
 
 use a2a_layers::{
+    agent_card::PublicUrl,
     grpc::proto::{
         v0_3::a2a_service_client::A2aServiceClient as OldClient,
         v1_0::{self as wire, a2a_service_client::A2aServiceClient as Client},
@@ -56,16 +57,19 @@ async fn start(service: A2aService<hyper::body::Incoming>) -> SocketAddr {
 }
 
 async fn json_rpc(address: SocketAddr, method: &str, params: Value) -> Value {
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    serde_json::from_slice(&json_rpc_bytes(address, call.to_string()).await).unwrap()
+}
+
+async fn json_rpc_bytes(address: SocketAddr, call: String) -> Bytes {
     use hyper_util::{client::legacy::Client, rt::TokioExecutor};
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     let request = Request::post(format!("http://{address}/a2a"))
         .header("content-type", "application/json")
         .header("a2a-version", "1.0")
         .body(Full::<Bytes>::from(call))
         .unwrap();
     let client = Client::builder(TokioExecutor::new()).build_http();
-    let answer = client.request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
-    serde_json::from_slice(&answer).unwrap()
+    client.request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes()
 }
 
 #[tokio::test]
@@ -80,6 +84,43 @@ async fn a_task_is_the_same_over_every_binding() {
     assert_eq!(got["result"]["artifacts"][0]["parts"][0]["text"], "heard: hi");
     let old = a2a_layers::grpc::proto::v0_3::GetTaskRequest { name: format!("tasks/{}", sent.id), history_length: 0 };
     assert_eq!(OldClient::new(channel).get_task(old).await.unwrap().into_inner().id, sent.id);
+}
+
+#[tokio::test]
+async fn a_number_beyond_floats_spoils_neither_its_task_nor_a_list() {
+    let address = start(mount("echo").grpc().build().unwrap()).await;
+    let message = r#"{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}],"metadata":{"n":1e999}}"#;
+    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{message}}}}}"#);
+    // This binding gives it back as it came, which no float of a test could hold.
+    let sent = String::from_utf8(json_rpc_bytes(address, call).await.to_vec()).unwrap();
+    assert!(sent.contains("TASK_STATE_COMPLETED") && sent.contains("1e999"), "{sent}");
+
+    let mut client = Client::new(channel(address).await);
+    let list = client.list_tasks(wire::ListTasksRequest::default()).await.unwrap().into_inner();
+    assert_eq!(list.tasks.len(), 1);
+    let metadata = list.tasks[0].history[0].metadata.clone().unwrap();
+    assert_eq!(metadata.to_json().unwrap().get(), r#"{"n":1.7976931348623157e+308}"#);
+}
+
+#[tokio::test]
+async fn a_long_name_does_not_hide_the_code() {
+    let address = start(mount("echo").grpc().build().unwrap()).await;
+    let mut client = Client::new(channel(address).await);
+    for length in [10_000, 1_000_000] {
+        let request = wire::GetTaskRequest { id: "x".repeat(length), ..Default::default() };
+        assert_eq!(client.get_task(request).await.unwrap_err().code(), Code::NotFound, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn media_types_of_grpc_are_its_own_in_any_case() {
+    for (kind, status) in [("application/grpc", 200), ("Application/gRPC+Proto", 200), ("APPLICATION/GRPC-WEB", 415)] {
+        let service: A2aService<Full<Bytes>> = mount("echo").grpc().build().unwrap();
+        let request = Request::post("/lf.a2a.v1.A2AService/GetTask").header("content-type", kind);
+        let response = service.oneshot(request.body(Full::default()).unwrap()).await.unwrap();
+        assert_eq!(response.status(), status, "{kind}");
+        assert_eq!(response.headers().contains_key("grpc-status"), status == 200, "{kind}");
+    }
 }
 
 #[tokio::test]
@@ -121,6 +162,21 @@ async fn the_card_names_the_address_as_clients_dial_it() {
     let without = card(mount("echo").build().unwrap()).await.to_string();
     assert!(!without.contains("GRPC"), "{without}");
     assert!(mount("echo").grpc().grpc_url("nowhere").build::<Full<Bytes>>().is_err());
+}
+
+#[tokio::test]
+async fn behind_a_proxy_both_forms_of_the_address_are_the_proxys() {
+    let public = PublicUrl::from_x_forwarded("http://agents.example:8080");
+    let service = mount("echo").grpc().public_url(public).build().unwrap();
+    let request = Request::get("/.well-known/agent-card.json")
+        .header("x-forwarded-proto", "https")
+        .header("x-forwarded-host", "public.example")
+        .body(Full::<Bytes>::default())
+        .unwrap();
+    let body = service.oneshot(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
+    let text = String::from_utf8_lossy(&body);
+    assert!(text.contains("\"public.example:443\"") && text.contains("\"https://public.example\""), "{text}");
+    assert!(!text.contains("agents.example"), "{text}");
 }
 
 #[tokio::test]
@@ -213,6 +269,22 @@ async fn health_says_what_serves() {
     }
     let unknown = HealthCheckRequest { service: "other".into() };
     assert_eq!(client.check(unknown).await.unwrap_err().code(), Code::NotFound);
+}
+
+#[cfg(feature = "grpc-health")]
+#[tokio::test(start_paused = true)]
+async fn health_waits_for_a_message_as_long_as_the_agent_does() {
+    let body = a2a_layers::body::BodyLayer::new().read_deadline(std::time::Duration::from_secs(3));
+    let service = mount("echo").body(body).grpc().grpc_health(true).build().unwrap();
+    let silent = futures_util::stream::pending::<Result<http_body::Frame<Bytes>, Infallible>>();
+    for path in ["/grpc.health.v1.Health/Check", "/lf.a2a.v1.A2AService/GetTask"] {
+        let request = Request::post(path).header("content-type", "application/grpc");
+        let request = request.body(http_body_util::StreamBody::new(silent.clone())).unwrap();
+        let begun = tokio::time::Instant::now();
+        let response = service.clone().oneshot(request).await.unwrap();
+        let status = tonic::Status::from_header_map(response.headers()).unwrap();
+        assert_eq!((status.code(), begun.elapsed().as_secs()), (Code::DeadlineExceeded, 3), "{path}");
+    }
 }
 
 #[cfg(feature = "grpc-reflection")]

@@ -302,6 +302,8 @@ async fn a_store_that_is_down_is_an_internal_error_with_retry_advice_everywhere(
     ];
     for error in errors {
         assert_eq!((error.code(), &*error.message()), (-32603, "Internal error"));
+        // Where there are statuses, it is one that says to try again.
+        assert_eq!((error.kind().http_status().as_u16(), error.kind().status_name()), (503, "UNAVAILABLE"));
         assert!(error.retry_after().is_some());
     }
     // An open stream ends with the same.

@@ -6,6 +6,8 @@ mod failure;
 mod files;
 mod follow;
 mod follow_up;
+mod leased;
+mod leases;
 mod limits;
 mod list;
 mod logged;

@@ -104,6 +104,7 @@ where
             Some(layer) => {
                 BindingsFuture::Rest { future: rest::call(&mut self.inner, layer, &self.readiness, request) }
             }
+            // Its head was looked at before its body was read.
             None => BindingsFuture::JsonRpc {
                 future: json_rpc::call(&mut self.inner, &self.config.0.json_rpc, &self.readiness, request),
             },

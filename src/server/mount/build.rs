@@ -7,7 +7,9 @@ use tower_service::Service;
 #[cfg(feature = "rest")]
 use super::super::bindings::BindingsLayer;
 use super::{
-    super::{A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer, shared::SharedLayer},
+    super::{
+        A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer, service::Shutdown, shared::SharedLayer,
+    },
     Blobs, Config, Extended, Mount,
 };
 #[cfg(feature = "rest")]
@@ -110,6 +112,13 @@ impl<M, T, St> Mount<M, T, St> {
             .replay(settings.replay)
             .close_on(settings.close_on)
             .named_ids(settings.named_ids);
+        let shutdown: Shutdown = {
+            let tasks = tasks.clone();
+            Box::new(move |patience| {
+                let tasks = tasks.clone();
+                Box::pin(async move { tasks.shutdown(patience).await })
+            })
+        };
         // The layer's errors have another type than what the layer without it passes on.
         let accepted_output = self.config.accepted_output.then(|| {
             ServiceBuilder::new()
@@ -152,7 +161,7 @@ impl<M, T, St> Mount<M, T, St> {
             .layer(versions)
             .service(operations);
         let card = AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref());
-        let service = A2aService::new(self.config.id, paths, card, service);
+        let service = A2aService::new(self.config.id, paths, card, service, shutdown);
         #[cfg(feature = "grpc")]
         let service = service.with_grpc(grpc);
         Ok(service)

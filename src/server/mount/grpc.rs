@@ -84,6 +84,8 @@ impl Config {
             .strict_data(self.settings.strict_data)
             .base64_files(self.settings.base64_files);
         let side = Side::new(Grpc::new(operations, layer), &self.grpc_versions());
+        #[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+        let side = side.read_deadline(self.body.size_and_deadline().1);
         #[cfg(feature = "grpc-health")]
         let side = if self.grpc.health { side.with_health() } else { side };
         #[cfg(feature = "grpc-reflection")]

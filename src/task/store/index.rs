@@ -17,8 +17,8 @@ use crate::{
 /// Where a task stands in a list: the moment of its status, and, among equals, when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
-    millis: i64,
-    sequence: u64,
+    pub(super) millis: i64,
+    pub(super) sequence: u64,
 }
 
 impl Key {

@@ -1,14 +1,26 @@
 mod index;
 mod memory;
 mod record;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(feature = "sqlite")]
+mod topics;
 mod waiters;
 
-use std::{collections::VecDeque, fmt, future::Future, sync::Arc};
+use std::{
+    collections::VecDeque,
+    fmt,
+    future::{Future, ready},
+    sync::Arc,
+    time::Duration,
+};
 
 use futures_core::Stream;
 use futures_util::stream;
 
 pub use self::memory::MemoryTaskStore;
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::{SqliteTaskStore, SqliteTaskStoreBuilder};
 
 use super::LogEntry;
 use crate::{
@@ -31,7 +43,19 @@ const READ_AT_ONCE: usize = 64;
 /// - [`append`](Self::append) is a compare-and-append: it succeeds only if the revision is the expected one, and then
 ///   appends all of the events or none. Of two that expect the same revision, one succeeds.
 /// - After a terminal state nothing is appended ([`fold`](super::fold) refuses it).
-/// - What a call has acknowledged, every later call sees.
+/// - What a call has acknowledged, every later call sees, in every process that shares the tasks.
+///
+/// The suite `testing::conformance` (feature `testing`) checks all of this on a store of one's own.
+///
+/// # Leases
+///
+/// Where tasks outlive the process that works on them, somebody has to notice that it is gone. A store that keeps
+/// tasks so says for how long a [`lease`](Self::lease) lasts; each value that was made apart from the others (not a
+/// clone of one) is a **holder** of one lease, which begins when it is made. Whatever a [`create`](Self::create) or an [`append`](Self::append)
+/// leaves [active](crate::types::StateKind::Active) is held by the value that wrote it, as part of that same write: there is
+/// nothing to take or to give back for each run, and one renewal serves all of them. The layer renews the lease three
+/// times before it would run out, and ends what others have [lost](Self::lost_runs). Stores whose tasks end with the
+/// process leave these methods out, and so cost nothing for it; one that wraps another has to pass them on.
 pub trait TaskStore: Clone + Send + Sync + 'static {
     /// Makes a task; the first event of its log is the task as given.
     ///
@@ -139,6 +163,73 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::BadToken`] if the page token is none of this store's.
     fn list(&self, owner: &Owner, query: &ListQuery) -> impl Future<Output = Result<StoredPage, StoreError>> + Send;
+
+    /// How long a lease lasts; `None`, as it comes, if tasks end with the process anyway.
+    fn lease(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Says that this holder is alive.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    fn renew_lease(&self) -> impl Future<Output = Result<(), StoreError>> + Send {
+        ready(Ok(()))
+    }
+
+    /// Gives the lease up: what this holder still holds is lost from here on, so that others need not wait. A later
+    /// renewal takes it up again.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    fn release_lease(&self) -> impl Future<Output = Result<(), StoreError>> + Send {
+        ready(Ok(()))
+    }
+
+    /// Active tasks of holders other than this one that have not renewed their lease for as long as it
+    /// [lasts](Self::lease), whoever owns them; at most `limit`.
+    ///
+    /// Clocks jump, so a store had better go by how long this process has seen no renewal than by the time of day.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    fn lost_runs(&self, limit: usize) -> impl Future<Output = Result<Vec<LostRun>, StoreError>> + Send {
+        let _ = limit;
+        ready(Ok(Vec::new()))
+    }
+
+    /// The ids of tasks of this holder that another holder brings to a terminal state from now on: a cancel that came in
+    /// elsewhere, or a lease that ran out. The layer stops their runs. Without it, a run finds out when it next writes.
+    fn ended_elsewhere(&self) -> impl Stream<Item = Arc<str>> + Send + 'static {
+        stream::pending()
+    }
+
+    /// Lets go of tasks at rest that are too many or too old. The layer asks for it every third of a
+    /// [lease](Self::lease); a store without leases does it as it goes.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    fn retain(&self) -> impl Future<Output = Result<(), StoreError>> + Send {
+        ready(Ok(()))
+    }
+}
+
+/// A task that says it is being worked on, while nobody does.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LostRun {
+    /// Whose task it is.
+    pub owner: Owner,
+    /// The task as it stands.
+    pub snapshot: Snapshot,
+}
+
+impl LostRun {
+    /// This task of this owner.
+    #[must_use]
+    pub const fn new(owner: Owner, snapshot: Snapshot) -> Self {
+        Self { owner, snapshot }
+    }
 }
 
 /// The entries that follow, of which there may be none after waiting for some.

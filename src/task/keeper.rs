@@ -1,0 +1,137 @@
+//! What a process does for the runs that it holds, and about those that others have lost.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use futures_util::StreamExt as _;
+use tokio::{
+    task::AbortHandle,
+    time::{MissedTickBehavior, interval, timeout},
+};
+
+use super::{LostRun, Snapshot, StoreError, TaskStore, narrator::Narrator, runs::Runs};
+use crate::{
+    error::{Error, ErrorKind},
+    owner::Owner,
+    types::StateKind,
+};
+
+/// How often a lease is renewed while it lasts, so that one renewal that fails, and another one that is slow, do no harm.
+const RENEWALS: u32 = 3;
+/// How many lost runs are looked at in one go.
+const LOST_AT_ONCE: usize = 100;
+/// What is said of a run whose process is gone. Callers see it.
+const LOST: &str = "the process that worked on the task is gone";
+/// What is said of a run that is not over when its process stops. Callers see it.
+const STOPPED: &str = "the server was stopped before the work was done";
+/// How often a task is failed that goes on meanwhile.
+const TRIES: usize = 8;
+
+/// Renews the lease, ends what others have lost, and stops runs whose tasks were ended elsewhere, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Keeper(AbortHandle);
+
+impl Keeper {
+    /// # Panics
+    /// Outside of a runtime.
+    pub(super) fn start<T: TaskStore>(store: T, runs: Runs, lease: Duration) -> Self {
+        Self(tokio::spawn(keep(store, runs, lease)).abort_handle())
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration) {
+    // One that ends has nothing more to say.
+    let mut ended = pin!(store.ended_elsewhere().chain(futures_util::stream::pending()));
+    let mut renewal = interval((lease / RENEWALS).max(Duration::from_millis(1)));
+    renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            Some(id) = ended.next() => {
+                if let Some(run) = runs.get(&id) {
+                    run.cancellation.cancel();
+                }
+            }
+            _ = renewal.tick() => {
+                // A lease that was given up in a shutdown is not taken up again.
+                if runs.is_closed() {
+                    continue;
+                }
+                if let Err(error) = tend(&store).await {
+                    let cause = std::error::Error::source(&error).map(ToString::to_string);
+                    tracing::warn!(%error, cause, "leases are not seen to just now");
+                }
+            }
+        }
+    }
+}
+
+/// The own lease goes first: whoever is late with it must not take others for dead.
+async fn tend<T: TaskStore>(store: &T) -> Result<(), StoreError> {
+    store.renew_lease().await?;
+    loop {
+        let lost = store.lost_runs(LOST_AT_ONCE).await?;
+        let is_all = lost.len() < LOST_AT_ONCE;
+        for run in lost {
+            end(store, run).await?;
+        }
+        if is_all {
+            break;
+        }
+    }
+    store.retain().await
+}
+
+/// Fails the task, unless somebody else was faster.
+async fn end<T: TaskStore>(store: &T, run: LostRun) -> Result<(), StoreError> {
+    let id = Arc::clone(&run.snapshot.task.id);
+    match fail(store, &run.owner, run.snapshot, LOST).await {
+        Ok(()) => tracing::error!(task_id = &*id, "{LOST}"),
+        Err(error @ StoreError::Unavailable(_)) => return Err(error),
+        Err(_) => {}
+    }
+    Ok(())
+}
+
+async fn fail<T: TaskStore>(
+    store: &T,
+    owner: &Owner,
+    snapshot: Snapshot,
+    reason: &'static str,
+) -> Result<(), StoreError> {
+    let Snapshot { task, revision } = snapshot;
+    let (id, context_id) = (Arc::clone(&task.id), Arc::clone(&task.context_id));
+    let mut events = Vec::new();
+    let error = Error::new(ErrorKind::Internal).with_detail(reason);
+    Narrator::new(Arc::clone(&id), context_id, Some(&task)).fails(&error, &mut events);
+    drop(task);
+    store.append(owner, &id, revision, events).await.map(drop)
+}
+
+/// Takes no more runs, waits for those that there are, fails the rest, and gives the lease up.
+pub(super) async fn shut_down<T: TaskStore>(store: &T, runs: &Runs, patience: Duration) {
+    runs.close();
+    if timeout(patience, runs.idle()).await.is_err() {
+        for (id, run) in runs.all() {
+            for _ in 0..TRIES {
+                let Ok(snapshot) = store.get(&run.owner, &id).await else { break };
+                // One that waits for its caller can be gone on with elsewhere.
+                if snapshot.task.status.state.kind() != StateKind::Active {
+                    break;
+                }
+                // Something was appended since: look again.
+                if !matches!(fail(store, &run.owner, snapshot, STOPPED).await, Err(StoreError::Conflict)) {
+                    break;
+                }
+            }
+            run.cancellation.cancel();
+        }
+    }
+    if let Err(error) = store.release_lease().await {
+        tracing::warn!(%error, "the lease was not given up; it runs out by itself");
+    }
+}

@@ -1,0 +1,297 @@
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use super::*;
+use crate::{
+    testing::{Subject, conformance},
+    types::{Artifact, Message, Part, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent},
+};
+
+/// A file of its own that goes with the test.
+#[derive(Default)]
+struct Folder(Mutex<Vec<PathBuf>>);
+
+impl Folder {
+    fn file(&self) -> String {
+        static FILES: AtomicU64 = AtomicU64::new(0);
+        let name = format!("a2a-layers-{}-{}.db", std::process::id(), FILES.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(name);
+        self.0.lock().unwrap().push(path.clone());
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        for path in self.0.get_mut().unwrap() {
+            for end in ["", "-wal", "-shm"] {
+                let _ = std::fs::remove_file(format!("{}{end}", path.display()));
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Files {
+    folder: Folder,
+    /// Which file a store is of, by its holder's address.
+    opened: Mutex<HashMap<usize, String>>,
+}
+
+impl Files {
+    async fn open(
+        &self,
+        file: String,
+        set: impl FnOnce(SqliteTaskStoreBuilder) -> SqliteTaskStoreBuilder,
+    ) -> SqliteTaskStore {
+        let builder = SqliteTaskStore::builder(&*file).relaxed(true).poll(Duration::from_millis(5));
+        let store = set(builder.lease(Duration::from_secs(1))).open().await.unwrap();
+        self.opened.lock().unwrap().insert(Arc::as_ptr(&store.0) as usize, file);
+        store
+    }
+}
+
+impl Subject for Files {
+    type Store = SqliteTaskStore;
+
+    async fn empty(&self) -> SqliteTaskStore {
+        self.open(self.folder.file(), |builder| builder).await
+    }
+
+    async fn replica(&self, of: &SqliteTaskStore) -> Option<SqliteTaskStore> {
+        let file = self.opened.lock().unwrap()[&(Arc::as_ptr(&of.0) as usize)].clone();
+        Some(self.open(file, |builder| builder).await)
+    }
+
+    async fn keeping(&self, tasks: usize) -> Option<SqliteTaskStore> {
+        let tasks = tasks as u64;
+        Some(self.open(self.folder.file(), |builder| builder.max_finished(tasks).max_interrupted(tasks)).await)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_store_in_a_file_keeps_the_contract() {
+    conformance(&Files::default()).await;
+}
+
+fn ann() -> Owner {
+    Owner::new("ann")
+}
+
+fn word(text: &str) -> Event {
+    let mut update =
+        TaskArtifactUpdateEvent::new("t".into(), "c".into(), Artifact::new("artifact-1", vec![Part::text(text)]));
+    update.append = true;
+    Event::ArtifactUpdate(update)
+}
+
+fn status(state: TaskState) -> Event {
+    Event::StatusUpdate(TaskStatusUpdateEvent::new("t".into(), "c".into(), TaskStatus::new(state)))
+}
+
+async fn made(store: &SqliteTaskStore) {
+    store.create(&ann(), Arc::new(Task::new("t", "c", TaskState::Submitted))).await.unwrap();
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_restart() {
+    let folder = Folder::default();
+    let file = folder.file();
+    let (before, log) = {
+        let store = SqliteTaskStore::open(&*file).await.unwrap();
+        made(&store).await;
+        store.append(&ann(), "t", 1, vec![status(TaskState::Working), word("a"), word("b")]).await.unwrap();
+        store.append(&ann(), "t", 4, vec![word("c"), status(TaskState::InputRequired)]).await.unwrap();
+        (store.get(&ann(), "t").await.unwrap(), store.read(&ann(), "t", 0, 100).await.unwrap())
+    };
+    let store = SqliteTaskStore::open(format!("sqlite:{file}")).await.unwrap();
+    let after = store.get(&ann(), "t").await.unwrap();
+    assert_eq!((&after.task, after.revision), (&before.task, 6));
+    let again = store.read(&ann(), "t", 0, 100).await.unwrap();
+    let same = |log: &[LogEntry]| log.iter().map(|entry| (entry.number(), entry.event().clone())).collect::<Vec<_>>();
+    assert_eq!(same(&again), same(&log));
+    assert_eq!(store.list(&ann(), &ListQuery::new(1)).await.unwrap().total_size, 1);
+    store.append(&ann(), "t", 6, vec![Event::Message(Arc::new(Message::user("go on")))]).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_may_start_at_once() {
+    let folder = Folder::default();
+    let file = folder.file();
+    let starts = (0..8).map(|_| tokio::spawn(SqliteTaskStore::builder(&*file).relaxed(true).open()));
+    for start in starts.collect::<Vec<_>>() {
+        start.await.unwrap().unwrap();
+    }
+}
+
+async fn execute(file: &str, sql: &str) {
+    use sqlx::{ConnectOptions as _, Executor as _};
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).create_if_missing(true);
+    options.connect().await.unwrap().execute(sql).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_is_none_of_this_version_is_left_alone() {
+    let folder = Folder::default();
+    let later = folder.file();
+    SqliteTaskStore::open(&*later).await.unwrap();
+    execute(&later, "PRAGMA user_version = 1000").await;
+    let error = SqliteTaskStore::open(&*later).await.unwrap_err();
+    let StoreError::Unavailable(cause) = error else { panic!("{error:?}") };
+    assert!(cause.to_string().contains("version 1000"), "{cause}");
+    let foreign = folder.file();
+    execute(&foreign, "CREATE TABLE tasks (x)").await;
+    assert!(matches!(SqliteTaskStore::open(&*foreign).await, Err(StoreError::Unavailable(_))));
+    let text = folder.file();
+    std::fs::write(&text, vec![b'x'; 10_000]).unwrap();
+    assert!(matches!(SqliteTaskStore::open(&*text).await, Err(StoreError::Unavailable(_))));
+    assert!(SqliteTaskStore::open("/nowhere/at/all/tasks.db").await.is_err());
+    assert!(SqliteTaskStore::open("sqlite::memory:").await.is_err());
+}
+
+#[tokio::test]
+async fn a_full_file_refuses_writes_and_goes_on_when_there_is_room() {
+    let folder = Folder::default();
+    let store = SqliteTaskStore::builder(folder.file()).relaxed(true).max_bytes(Some(200 << 10)).max_finished(0);
+    let store = store.open().await.unwrap();
+    made(&store).await;
+    let mut revision = 1;
+    let refused = loop {
+        match store.append(&ann(), "t", revision, vec![word(&"x".repeat(8 << 10))]).await {
+            Ok(snapshot) => revision = snapshot.revision,
+            Err(error) => break error,
+        }
+        assert!(revision < 100, "the file grows beyond its limit");
+    };
+    assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
+    // What was acknowledged is there, and nothing else.
+    assert_eq!(store.get(&ann(), "t").await.unwrap().revision, revision);
+    assert_eq!(store.read(&ann(), "t", 0, 1_000).await.unwrap().len() as u64, revision);
+    store.append(&ann(), "t", revision, vec![status(TaskState::Completed)]).await.unwrap_err();
+    // There is no room even for the end of the task, but for letting go of others there is.
+    let folder = Folder::default();
+    let store = SqliteTaskStore::builder(folder.file()).relaxed(true).max_bytes(Some(400 << 10)).max_finished(0);
+    let store = store.open().await.unwrap();
+    let finished = |id: u64| {
+        let mut task = Task::new(id.to_string(), "c", TaskState::Completed);
+        task.history.push(Arc::new(Message::user("x".repeat(8 << 10))));
+        Arc::new(task)
+    };
+    let mut made = 0;
+    while store.create(&ann(), finished(made)).await.is_ok() {
+        made += 1;
+        assert!(made < 100, "the file grows beyond its limit");
+    }
+    store.retain().await.unwrap();
+    for id in 0..made {
+        store.create(&ann(), finished(id)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_write_that_cannot_be_is_no_reason_not_to_write_the_others() {
+    let folder = Folder::default();
+    let store = SqliteTaskStore::builder(folder.file()).relaxed(true).open().await.unwrap();
+    execute(
+        store.0.readers.connect_options().get_filename().to_str().unwrap(),
+        "CREATE TRIGGER never BEFORE INSERT ON tasks WHEN NEW.id = 'never' BEGIN SELECT RAISE(ABORT, 'never'); END",
+    )
+    .await;
+    let owner = ann();
+    let create = |id: &str| store.create(&owner, Arc::new(Task::new(id, "c", TaskState::Working)));
+    let (a, never, b) = tokio::join!(create("a"), create("never"), create("b"));
+    assert!(a.is_ok() && b.is_ok());
+    assert!(matches!(never, Err(StoreError::Unavailable(_))));
+}
+
+#[tokio::test]
+async fn a_file_that_another_one_holds_is_waited_for_and_then_given_up() {
+    let folder = Folder::default();
+    let file = folder.file();
+    let builder = SqliteTaskStore::builder(&*file).patience(Duration::from_millis(300));
+    let store = builder.relaxed(true).open().await.unwrap();
+    made(&store).await;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file);
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = sqlx::Connection::begin_with(&mut other, "BEGIN IMMEDIATE").await.unwrap();
+    let refused = store.append(&ann(), "t", 1, vec![word("x")]).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert_eq!(store.get(&ann(), "t").await.unwrap().revision, 1, "reads go on");
+    lock.rollback().await.unwrap();
+    assert_eq!(store.append(&ann(), "t", 1, vec![word("x")]).await.unwrap().revision, 2);
+}
+
+#[tokio::test]
+async fn a_write_is_done_whether_its_caller_stays_or_not() {
+    let folder = Folder::default();
+    let store = SqliteTaskStore::builder(folder.file()).relaxed(true).open().await.unwrap();
+    made(&store).await;
+    assert!(store.append(&ann(), "t", 1, vec![word("x")]).now_or_never().is_none());
+    // The next write comes after it.
+    assert!(matches!(store.append(&ann(), "t", 1, vec![word("y")]).await, Err(StoreError::Conflict)));
+    assert_eq!(store.get(&ann(), "t").await.unwrap().revision, 2);
+}
+
+#[tokio::test]
+async fn f86_a_long_artifact_costs_snapshots_no_longer_than_its_log() {
+    let folder = Folder::default();
+    let store = SqliteTaskStore::builder(folder.file()).relaxed(true).open().await.unwrap();
+    made(&store).await;
+    let text = "word ".repeat(100);
+    for revision in 1..=1_000 {
+        store.append(&ann(), "t", revision, vec![word(&text)]).await.unwrap();
+    }
+    let path = store.0.readers.connect_options().get_filename().to_owned();
+    drop(store);
+    let store = SqliteTaskStore::open(path.to_str().unwrap()).await.unwrap();
+    let snapshot = store.get(&ann(), "t").await.unwrap();
+    assert_eq!(snapshot.task.artifacts[0].parts[0].as_text().map(str::len), Some(500 * 1_000));
+    // Half a megabyte of log and one snapshot; each append rewriting the task would be half a gigabyte of pages.
+    let pages: i64 = sqlx::query_scalar("PRAGMA page_count").fetch_one(&store.0.readers).await.unwrap();
+    assert!(pages * 4096 < 4 << 20, "{pages} pages");
+}
+
+#[tokio::test]
+async fn every_statement_finds_its_rows_by_an_index() {
+    let folder = Folder::default();
+    let store = SqliteTaskStore::builder(folder.file()).relaxed(true).open().await.unwrap();
+    for sql in [
+        "SELECT seq FROM tasks WHERE id = 'x' AND owner = ''",
+        "SELECT l.first FROM tasks t JOIN log l ON l.task = t.seq WHERE t.id = '' AND l.last > 3 ORDER BY l.last",
+        "SELECT t.seq FROM tasks t INDEXED BY tasks_of_owner WHERE t.owner = '' AND (t.moment, t.seq) < (1, 1) \
+         ORDER BY t.moment DESC, t.seq DESC LIMIT 5",
+        "SELECT t.seq FROM tasks t INDEXED BY tasks_of_context WHERE t.owner = '' AND t.context = 'c' \
+         ORDER BY t.moment DESC, t.seq DESC LIMIT 5",
+        "SELECT t.seq FROM tasks t INDEXED BY tasks_in_state WHERE t.owner = '' AND t.state = 3 \
+         ORDER BY t.moment DESC, t.seq DESC LIMIT 5",
+        "SELECT id FROM tasks WHERE holder = 7 AND phase = 2",
+        "SELECT seq FROM tasks WHERE phase = 2 AND phase > 0 ORDER BY moment, seq LIMIT 5",
+        "SELECT count(*) FROM tasks t WHERE t.owner = '' AND t.moment >= 5",
+    ] {
+        let plan: Vec<(i64, i64, i64, String)> =
+            sqlx::query_as(&format!("EXPLAIN QUERY PLAN {sql}")).fetch_all(&store.0.readers).await.unwrap();
+        for (.., step) in plan {
+            assert!(!step.starts_with("SCAN") && !step.contains("TEMP B-TREE"), "{sql}: {step}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_follower_that_is_slow_gets_what_is_no_longer_at_hand() {
+    let folder = Folder::default();
+    let store = SqliteTaskStore::builder(folder.file()).relaxed(true).open().await.unwrap();
+    made(&store).await;
+    let mut follow = Box::pin(store.clone().follow(ann(), Arc::from("t"), 0));
+    assert_eq!(follow.next().await.unwrap().unwrap().number(), 1);
+    for revision in 0..100 {
+        store.append(&ann(), "t", 1 + 10 * revision, vec![word("x"); 10]).await.unwrap();
+    }
+    for number in 2..=1_001 {
+        assert_eq!(follow.next().await.unwrap().unwrap().number(), number);
+    }
+    assert!(follow.next().now_or_never().is_none());
+}

@@ -1,0 +1,176 @@
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+
+use a2a_layers::{
+    operation::ListTasks,
+    task::{TaskLayer, TaskStore},
+    types::TaskState,
+};
+use tokio::time::sleep;
+
+use super::{
+    leased::{LEASE, Leased},
+    *,
+};
+
+/// Two processes on one store, and the runs of the first.
+fn two() -> (Leased, Server, mpsc::UnboundedReceiver<Run>, Server) {
+    let first = Leased::new();
+    let second = first.other();
+    let (agent, runs) = driven();
+    let one = Server::new(TaskLayer::with_store(first.clone()), agent.clone());
+    let two = Server::new(TaskLayer::with_store(second), agent);
+    (first, one, runs, two)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_process_is_gone_ends_as_failed_and_says_so() {
+    let (first, one, mut runs, two) = two();
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    run.say("half of ");
+    quiet().await;
+    first.is_dead.store(true, SeqCst);
+    // A reader elsewhere sees all of it.
+    let stream = two.subscribe_after(&id, 1).await.unwrap();
+    sleep(LEASE * 9 / 10 - Duration::from_secs(10)).await;
+    assert_eq!(two.state(&id).await, TaskState::Working, "its lease has not run out");
+    let events = tokio::time::timeout(LEASE * 2, rest(stream)).await.unwrap();
+    assert_eq!(states(&events).last(), Some(&TaskState::Failed));
+    let task = two.get(&id).await.unwrap();
+    let words = task.status.message.as_ref().unwrap().parts[0].as_text().unwrap().to_owned();
+    assert_eq!(words, "Internal error: the process that worked on the task is gone");
+    assert_eq!(task.artifacts[0].parts[0].as_text(), Some("half of "));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_renews_its_lease_keeps_its_runs_for_as_long_as_they_take() {
+    let (_, one, mut runs, two) = two();
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    for _ in 0..10 {
+        sleep(LEASE).await;
+        run.say("x");
+    }
+    drop(run);
+    quiet().await;
+    assert_eq!(two.state(&id).await, TaskState::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_lost_its_lease_stops_its_runs() {
+    let (first, one, mut runs, two) = two();
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    quiet().await;
+    first.is_dead.store(true, SeqCst);
+    sleep(LEASE * 2).await;
+    // It was not dead after all.
+    first.is_dead.store(false, SeqCst);
+    quiet().await;
+    assert_eq!(two.state(&id).await, TaskState::Failed);
+    assert!(run.request.cancellation().is_canceled());
+    sleep(Duration::from_secs(10)).await;
+    assert!(run.updates.is_closed());
+    assert_eq!(two.state(&id).await, TaskState::Failed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_from_another_process_stops_a_run_that_is_silent() {
+    let (_, one, mut runs, two) = two();
+    let sending = tokio::spawn({
+        let one = one.clone();
+        async move { one.send("go").await }
+    });
+    let run = runs.recv().await.unwrap();
+    quiet().await;
+    let canceled = two.cancel(&run.id()).await.unwrap();
+    assert_eq!(canceled.status.state, TaskState::Canceled);
+    quiet().await;
+    assert!(run.request.cancellation().is_canceled());
+    run.say("too late");
+    // Who waits where the run was is told as well.
+    drop(run);
+    assert_eq!(sending.await.unwrap().unwrap().task().status.state, TaskState::Canceled);
+    assert!(two.cancel("none").await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_answered_in_another_process() {
+    let (_, one, _runs, _) = two();
+    drop(one);
+    let first = Leased::new();
+    let (one, two) = (
+        Server::new(TaskLayer::with_store(first.clone()), asking()),
+        Server::new(TaskLayer::with_store(first.other()), asking()),
+    );
+    let id = one.send("go").await.unwrap().task().id.clone();
+    assert_eq!(two.state(&id).await, TaskState::InputRequired);
+    assert_eq!(two.send(follow_up(&id, "b")).await.unwrap().task().status.state, TaskState::Completed);
+    assert_eq!(one.state(&id).await, TaskState::Completed);
+    assert!(first.lost_runs(10).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_store_was_down_for_long_ends_when_it_is_back() {
+    let (first, one, mut runs, _) = two();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    quiet().await;
+    first.is_dead.store(true, SeqCst);
+    run.say("lost");
+    sleep(Duration::from_secs(60 * 60)).await;
+    first.is_dead.store(false, SeqCst);
+    sleep(Duration::from_secs(31)).await;
+    assert_eq!(one.state(&id).await, TaskState::Failed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_for_runs_and_takes_no_more() {
+    let (agent, mut runs) = driven();
+    let layer = TaskLayer::new();
+    let server = Server::new(layer.clone(), agent);
+    let id = server.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    let shutdown = tokio::spawn(async move { layer.shutdown(Duration::from_secs(10)).await });
+    quiet().await;
+    let refused = server.send("more").await.unwrap_err();
+    assert_eq!((refused.code(), refused.retry_after().is_some()), (-32603, true));
+    assert_eq!(server.state(&id).await, TaskState::Working, "whatever runs no agent goes on");
+    sleep(Duration::from_secs(9)).await;
+    assert!(!shutdown.is_finished());
+    run.say("done");
+    drop(run);
+    quiet().await;
+    assert!(shutdown.is_finished());
+    assert_eq!(server.state(&id).await, TaskState::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_ends_what_is_not_over_and_gives_the_lease_up() {
+    let (first, _, _, _) = two();
+    let (agent, mut runs) = driven();
+    let layer = TaskLayer::with_store(first.clone());
+    let one = Server::new(layer.clone(), agent);
+    let two = Server::new(TaskLayer::with_store(first.other()), asking());
+    let (working, asking) = (one.send(at_once("a")).await.unwrap(), one.send(at_once("b")).await.unwrap());
+    let (working, asking) = (working.task().id.clone(), asking.task().id.clone());
+    let (run, asks) = (runs.recv().await.unwrap(), runs.recv().await.unwrap());
+    asks.say(Update::auth_required("log in"));
+    quiet().await;
+    let stream = two.subscribe_after(&working, 1).await.unwrap();
+    layer.shutdown(Duration::from_secs(10)).await;
+    assert!(run.request.cancellation().is_canceled() && asks.request.cancellation().is_canceled());
+    let events = rest(stream).await;
+    assert_eq!(states(&events).last(), Some(&TaskState::Failed));
+    let task = two.get(&working).await.unwrap();
+    let words = task.status.message.as_ref().unwrap().parts[0].as_text().unwrap().to_owned();
+    assert_eq!(words, "Internal error: the server was stopped before the work was done");
+    assert_eq!(two.state(&asking).await, TaskState::AuthRequired);
+    // What is begun by a process that has given up its lease is anybody's.
+    first.create(&Default::default(), Arc::new(Task::new("late", "c", TaskState::Working))).await.unwrap();
+    sleep(LEASE / 3 + Duration::from_secs(1)).await;
+    assert_eq!(two.state("late").await, TaskState::Failed);
+}
