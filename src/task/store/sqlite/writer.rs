@@ -18,8 +18,8 @@ const LET_GO_AT_ONCE: i64 = 500;
 
 const CREATE: &str = "\
     INSERT INTO tasks (id, owner, context, state, phase, moment, revision, holder) \
-    VALUES ($1, $2, $3, $4, $5, $6, 1, CASE WHEN $5 = 0 THEN $7 END) ON CONFLICT (id) DO NOTHING; \
-    INSERT INTO log (task, last, first, events) SELECT last_insert_rowid(), 1, 1, $8 WHERE changes() = 1";
+    VALUES ($1, $2, $3, $4, $5, $6, $9, CASE WHEN $5 = 0 THEN $7 END) ON CONFLICT (id) DO NOTHING; \
+    INSERT INTO log (task, last, first, events) SELECT last_insert_rowid(), $9, 1, $8 WHERE changes() = 1";
 
 /// Of a task whose status stays, and which is this holder's already.
 const APPEND: &str = "\
@@ -62,7 +62,10 @@ pub(super) struct Create {
     pub(super) owner: String,
     pub(super) context: Arc<str>,
     pub(super) standing: Standing,
+    pub(super) revision: i64,
     pub(super) events: String,
+    /// The whole task, if it is to be written.
+    pub(super) snapshot: Option<String>,
 }
 
 #[derive(Debug)]
@@ -228,8 +231,13 @@ async fn one(connection: &mut SqliteConnection, holder: i64, write: &Write) -> R
             let Standing { state, phase, moment } = create.standing;
             let query = sqlx::query(CREATE).bind(&*create.id).bind(&*create.owner).bind(&*create.context);
             let query = query.bind(state).bind(phase).bind(moment).bind(holder).bind(&*create.events);
-            let done = connection.execute(query).await?;
-            Ok(written(&done))
+            let done = connection.execute(query.bind(create.revision)).await?;
+            let made = written(&done);
+            if let (Some(body), Written::Done(seq)) = (&create.snapshot, &made) {
+                let query = sqlx::query(SNAPSHOT).bind(seq).bind(create.revision).bind(&**body);
+                connection.execute(query).await?;
+            }
+            Ok(made)
         }
         Write::Append(append) => {
             let query = sqlx::query(if append.moves.is_some() { MOVE } else { APPEND });
