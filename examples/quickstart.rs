@@ -4,8 +4,8 @@
 //! cargo run --example quickstart
 //! ```
 //!
-//! With `--features grpc` it speaks gRPC too, on the same port. With `--features sqlite` it keeps its tasks in a file, over
-//! restarts too:
+//! With `--features grpc` it speaks gRPC too, on the same port; `grpc-health` and `grpc-reflection` add those protocols. With
+//! `--features sqlite` it keeps its tasks in a file, over restarts too:
 //!
 //! ```text
 //! cargo run --example quickstart --features sqlite -- --store sqlite:./tasks.db
@@ -41,6 +41,10 @@ async fn main() -> Result<(), BoxError> {
         .url(format!("http://{ADDRESS}/"));
     #[cfg(feature = "grpc")]
     let mount = mount.grpc();
+    #[cfg(feature = "grpc-health")]
+    let mount = mount.grpc_health(true);
+    #[cfg(feature = "grpc-reflection")]
+    let mount = mount.grpc_reflection(true);
     let service = match store()? {
         #[cfg(feature = "sqlite")]
         Some(file) => mount.task_store(a2a_layers::task::SqliteTaskStore::open(file).await?).build()?,
@@ -97,6 +101,12 @@ fn greeting() -> String {
             "curl -sN -w '\\n' http://{ADDRESS}{prefix} -H 'Content-Type: application/json'{version} \\\n    -d '{{{message}}}'"
         )
     };
+    // Without reflection a caller has to have the messages.
+    let protos =
+        if cfg!(feature = "grpc-reflection") { "" } else { "-import-path src/grpc/proto -proto lf/a2a/v1/a2a.proto " };
+    let grpc = format!(
+        "grpcurl -plaintext {protos}\\\n    -d '{{{new}}}' {ADDRESS} lf.a2a.v1.A2AService/SendStreamingMessage"
+    );
     let rest_new = rest("/message:send", " -H 'A2A-Version: 1.0'", "parts");
     let rest_old = rest("/v1/message:stream", "", "content");
     let task = r#""id":"'$ID'""#;
@@ -104,7 +114,10 @@ fn greeting() -> String {
     let (follow, old_follow) = (curl("1.0", "SubscribeToTask", task), curl("0.3", "tasks/resubscribe", task));
     let resume = format!("sleep 2; {follow} \\\n    -m 3 -H 'Last-Event-ID: 5'");
     let cancel = curl("1.0", "CancelTask", task);
+    let bindings = [("JSON-RPC", true), ("HTTP+JSON", cfg!(feature = "rest")), ("gRPC", cfg!(feature = "grpc"))];
+    let served: Vec<_> = bindings.iter().filter(|(_, served)| *served).map(|(name, _)| *name).collect();
     [
+        format!("Serving {} on http://{ADDRESS}/, in protocol 1.0 and 0.3", served.join(", ")),
         format!("Agent card: http://{ADDRESS}/.well-known/agent-card.json\n"),
         format!(
             "# Send, protocol 1.0 and 0.3\n{}\n{}\n",
@@ -112,7 +125,12 @@ fn greeting() -> String {
             curl("0.3", "message/send", &old)
         ),
         format!("# Stream\n{}\n{}\n", curl("1.0", "SendStreamingMessage", &new), curl("0.3", "message/stream", &old)),
-        format!("# Send over HTTP+JSON in protocol 1.0, stream in 0.3\n{rest_new}\n{rest_old}\n"),
+        if cfg!(feature = "rest") {
+            format!("# Send over HTTP+JSON in protocol 1.0, stream in 0.3\n{rest_new}\n{rest_old}\n")
+        } else {
+            String::new()
+        },
+        if cfg!(feature = "grpc") { format!("# Stream over gRPC\n{grpc}\n") } else { String::new() },
         format!("# Start something long, look at it, follow it to its end\n{}\n{get}\n{follow}\n", start(40)),
         format!("# The same, looked at and followed in protocol 0.3\n{}\n{old_get}\n{old_follow}\n", start(40)),
         "# Start something longer, read three seconds of what comes after the fifth event, cancel it".to_owned(),

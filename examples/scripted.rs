@@ -7,6 +7,8 @@
 //! Profiles: `full` (streaming, an extended card, two owners known by the tokens `alice` and `bob`), `strict-push` (the
 //! same), `bare` (no streaming, no extended card), `ext-card-unset` (an extended card is declared, none is set),
 //! `ext-required` (callers must activate an extension).
+//!
+//! With `--features grpc` it speaks gRPC too, on the same port; `grpc-health` and `grpc-reflection` add those protocols.
 
 use std::{
     convert::Infallible,
@@ -19,11 +21,12 @@ use std::{
 
 use a2a_layers::{
     agent::{ArtifactUpdate, Reply, RequestExt, StatusUpdate, Update},
+    agent_card::AgentCardBuilder,
     error::{BoxError, Error, ErrorKind},
     owner::Owner,
     server::{Mount, serve},
     task::ReplyMode,
-    types::{AgentCard, AgentExtension, AgentInterface, AgentSkill, Artifact, JsonObject, Message, Part, TaskState},
+    types::{AgentCard, AgentExtension, AgentSkill, Artifact, JsonObject, Message, Part, TaskState},
 };
 use futures_util::{StreamExt, stream};
 use http::{Request, header::AUTHORIZATION};
@@ -53,8 +56,16 @@ async fn main() -> Result<(), BoxError> {
     {
         mount = mount.grpc();
     }
+    #[cfg(feature = "grpc-health")]
+    {
+        mount = mount.grpc_health(true);
+    }
+    #[cfg(feature = "grpc-reflection")]
+    {
+        mount = mount.grpc_reflection(true);
+    }
     mount = match profile.as_str() {
-        "full" | "strict-push" => mount.extended_agent_card(extended_card(&url)),
+        "full" | "strict-push" => mount.extended_agent_card(extended_card(&url)?),
         "bare" => mount.streaming(false),
         "ext-card-unset" => mount.extended_agent_card_declared(),
         "ext-required" => mount.extension(AgentExtension::required(REQUIRED_EXTENSION)),
@@ -62,7 +73,9 @@ async fn main() -> Result<(), BoxError> {
     };
     let service = ServiceBuilder::new().map_request(know_owner).service(mount.build()?);
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-    println!("{profile} at {public_url}");
+    let grpc = if cfg!(feature = "grpc") { ", gRPC" } else { "" };
+    let rest = if cfg!(feature = "rest") { ", HTTP+JSON" } else { "" };
+    println!("{profile} at {public_url}: JSON-RPC{rest}{grpc}");
     serve(listener, service).await?;
     Ok(())
 }
@@ -103,17 +116,20 @@ fn know_owner<B>(mut request: Request<B>) -> Request<B> {
     request
 }
 
-fn extended_card(url: &str) -> AgentCard {
-    let mut card = AgentCard::new("scripted, extended", "What only those who authenticate may know", "1.0.0");
-    card.capabilities.streaming = true;
-    card.capabilities.extended_agent_card = true;
-    for version in ["1.0", "0.3"] {
-        card.interfaces.push(AgentInterface::new(url, "JSONRPC", version));
-        card.interfaces.push(AgentInterface::new(url.trim_end_matches('/'), "HTTP+JSON", version));
-    }
-    card.skills.push(AgentSkill::new("script", "Scripts", "Plays one of a few scripts", "test"));
-    card.skills.push(AgentSkill::new("secret", "Secret", "Known to those who authenticate", "test"));
-    card
+fn extended_card(url: &str) -> Result<AgentCard, BoxError> {
+    let card = AgentCardBuilder::new("scripted, extended")
+        .description("What only those who authenticate may know")
+        .streaming(true)
+        .extended_agent_card(true)
+        .json_rpc(url);
+    #[cfg(feature = "rest")]
+    let card = card.rest(url);
+    #[cfg(feature = "grpc")]
+    let card = card.grpc(url);
+    Ok(card
+        .skill(AgentSkill::new("script", "Scripts", "Plays one of a few scripts", "test"))
+        .skill(AgentSkill::new("secret", "Secret", "Known to those who authenticate", "test"))
+        .build()?)
 }
 
 fn act(request: &Request<Arc<Message>>) -> Result<Reply, Error> {

@@ -1,9 +1,9 @@
 //! Composable [tower](https://docs.rs/tower) layers that turn any agent into a complete A2A (Agent2Agent) server.
 //!
-//! Agents of different frameworks call each other over A2A: an agent card to find out what an agent does, JSON-RPC
-//! or HTTP+JSON to talk to it, streams of server-sent events, tasks, and files. Two wire versions live side by side, 0.3 and 1.0. Each of
-//! these concerns is a layer here, around an agent that is an ordinary `tower::Service`; each can be used alone, left
-//! out, replaced, tuned and measured.
+//! Agents of different frameworks call each other over A2A: an agent card to find out what an agent does, JSON-RPC,
+//! HTTP+JSON or gRPC to talk to it, streams of events, tasks, and files. Two wire versions live side by side, 0.3 and
+//! 1.0. Each of these concerns is a layer here, around an agent that is an ordinary `tower::Service`; each can be used
+//! alone, left out, replaced, tuned and measured.
 //!
 //! # An agent, served
 //!
@@ -49,6 +49,8 @@
 //! | message | [`Message`](types::Message) | [`impl IntoReply`](agent::IntoReply) | [`blob`], [`accepted_output`](media_type::AcceptedOutputLayer), [`part`] |
 //! | input | [`Input`](part::Input) | [`impl IntoReply`](agent::IntoReply) | the agent |
 //!
+//! `grpc` makes operations of what comes from the wire, and stands in the place of [`sse`] to [`version`].
+//!
 //! A layer between two levels translates; layers of one level reorder and swap freely, and any tower or tower-http layer
 //! that is generic over the body fits between them. [`server::Mount`] puts them all together;
 //! [`ServiceBuilderExt`] spells the same out.
@@ -58,7 +60,9 @@
 //! - `rest`, on by default, for it has no dependencies: HTTP+JSON, the `rest` module, and `Mount` serves it beside
 //!   JSON-RPC.
 //! - `grpc`: the module `grpc`, gRPC in versions 1.0 and 0.3, from the wire straight to operations, and
-//!   `server::Mount::grpc`, which serves it on the port of a mount. `grpc-health` and `grpc-reflection` add those protocols.
+//!   `server::Mount::grpc`, which serves it on the port of a mount. It brings tonic and prost.
+//! - `grpc-health`, `grpc-reflection`: gRPC's protocols of these names beside it, if `Mount::grpc_health` and
+//!   `Mount::grpc_reflection` say so.
 //! - `http2`: `server::serve` speaks HTTP/2 too, on the same port; part of `grpc`.
 //! - `object-store`: `blob::ObjectBlobStore` keeps files in anything that the `object_store` crate
 //!   reaches: a local directory, and, with that crate's own features, S3, Google Cloud Storage and Azure.
@@ -66,7 +70,7 @@
 //! - `testing`: `testing::conformance` checks a task store of one's own against the contract.
 //!
 //! The modules below stand in the order in which a request meets them. [`docs::benchmarking`] says what each layer costs,
-//! and how to measure one of your own.
+//! and how to measure one of your own; [`docs::bindings`] how to write another binding.
 
 // Here it is without exception; the benches have one, an allocator that counts.
 #![forbid(unsafe_code)]

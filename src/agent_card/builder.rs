@@ -104,8 +104,8 @@ impl AgentCardBuilder {
         self.interface(AgentInterface::new(url, Binding::JsonRpc.name(), version.to_string()))
     }
 
-    /// HTTP+JSON below this URL, in versions 1.0 and 0.3. Clients put `/message:send` and its like behind it, so it has no
-    /// slash at its end.
+    /// HTTP+JSON below this URL, in versions 1.0 and 0.3. Clients put `/message:send` and its like behind it, and not all of
+    /// them look for a slash at its end, so the card has it without.
     pub fn rest(self, url: impl Into<String>) -> Self {
         let url = url.into();
         self.rest_of(ProtocolVersion::V1_0, url.clone()).rest_of(ProtocolVersion::V0_3, url)
@@ -113,6 +113,8 @@ impl AgentCardBuilder {
 
     /// HTTP+JSON below this URL, in this version alone.
     pub fn rest_of(self, version: ProtocolVersion, url: impl Into<String>) -> Self {
+        let mut url = url.into();
+        url.truncate(url.trim_end_matches('/').len());
         self.interface(AgentInterface::new(url, Binding::HttpJson.name(), version.to_string()))
     }
 
@@ -122,14 +124,16 @@ impl AgentCardBuilder {
         self.grpc_of(ProtocolVersion::V1_0, url.clone()).grpc_of(ProtocolVersion::V0_3, url)
     }
 
-    /// gRPC at the host and port of this http or https URL, in this version alone. 1.0 has them on the card as
-    /// `host:port`, 0.3 as the URL without its path.
+    /// gRPC at the host and port of this http or https URL, in this version alone.
+    ///
+    /// The card has them as `host:port` in both versions: 1.0 asks for it, and where 0.3 asks for a URL, its clients give
+    /// what is there to a library of gRPC that knows no URLs. For a client that wants one there is
+    /// [`interface`](Self::interface).
     pub fn grpc_of(self, version: ProtocolVersion, url: impl Into<String>) -> Self {
         let url = url.into();
-        let origin = url.parse().ok().and_then(|uri| origin(&uri));
+        let address = url.parse().ok().and_then(|uri| host_and_port(&uri));
         // What is no such URL is left as it is, for the check to complain of.
-        let address = origin.map_or(url, |(url, address)| if version < ProtocolVersion::V1_0 { url } else { address });
-        self.interface(AgentInterface::new(address, Binding::Grpc.name(), version.to_string()))
+        self.interface(AgentInterface::new(address.unwrap_or(url), Binding::Grpc.name(), version.to_string()))
     }
 
     /// Who runs it. Both the organization and its page are needed.
@@ -262,15 +266,15 @@ impl AgentCardBuilder {
     }
 }
 
-/// The scheme, host and port of a URL, as a URL and as `host:port`.
-pub(super) fn origin(uri: &Uri) -> Option<(String, String)> {
+/// Where an http or https URL leads, as `host:port`.
+pub(super) fn host_and_port(uri: &Uri) -> Option<String> {
     let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
     let port = authority.port_u16().or(match scheme {
         "http" => Some(80),
         "https" => Some(443),
         _ => None,
     })?;
-    Some((format!("{scheme}://{authority}"), format!("{}:{port}", authority.host())))
+    Some(format!("{}:{port}", authority.host()))
 }
 
 fn complete(skill: &mut AgentSkill) {

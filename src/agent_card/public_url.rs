@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, Uri, header, uri::Authority};
 
-use super::{CardError, builder::origin};
+use super::{CardError, builder::host_and_port};
 use crate::types::AgentCard;
 
 /// How long a host and a prefix from a header may be, in bytes: a DNS name has at most 253, and a port behind it.
@@ -85,8 +85,8 @@ impl PublicUrl {
             return None;
         }
         let mut card = card.clone();
-        // An address of gRPC may be no URL, but a host and a port.
-        let bare = |url: &str| url.parse().ok().and_then(|uri| origin(&uri)).map(|(_, address)| address);
+        // An address of gRPC is no URL, but a host and a port.
+        let bare = |url: &str| url.parse().ok().and_then(|uri| host_and_port(&uri));
         if let (Some(ours), Some(theirs)) = (bare(base), bare(&public)) {
             let alike = card.interfaces.iter_mut().filter(|interface| interface.url == ours);
             alike.for_each(|interface| interface.url.clone_from(&theirs));

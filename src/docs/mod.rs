@@ -2,3 +2,6 @@
 
 #[doc = include_str!("benchmarking.md")]
 pub mod benchmarking {}
+
+#[doc = include_str!("bindings.md")]
+pub mod bindings {}

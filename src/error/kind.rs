@@ -1,5 +1,7 @@
 use http::StatusCode;
 
+use super::rpc_code::RpcCode;
+
 /// What sort of error an [`Error`](super::Error) is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -104,26 +106,40 @@ impl ErrorKind {
     }
 
     /// The name of its `google.rpc.Code` (spec 1.0.1 §5.4), as a `google.rpc.Status` in JSON has it.
-    ///
-    /// What the protocol leaves open goes by the HTTP status, so that the two never contradict each other.
     #[must_use]
     pub const fn status_name(self) -> &'static str {
+        self.rpc_code().name()
+    }
+
+    /// Its `google.rpc.Code`. What the protocol leaves open goes by the HTTP status, so that the two never contradict each
+    /// other.
+    const fn rpc_code(self) -> RpcCode {
         match self {
-            Self::MethodNotFound | Self::TaskNotFound => "NOT_FOUND",
+            Self::MethodNotFound | Self::TaskNotFound => RpcCode::NotFound,
             Self::TaskNotCancelable
             | Self::PushNotificationNotSupported
             | Self::UnsupportedOperation
             | Self::ExtendedAgentCardNotConfigured
             | Self::ExtensionSupportRequired
-            | Self::VersionNotSupported => "FAILED_PRECONDITION",
-            Self::Internal | Self::InvalidAgentResponse | Self::Custom => "INTERNAL",
-            Self::RequestTimeout => "DEADLINE_EXCEEDED",
-            Self::Overloaded | Self::Unavailable => "UNAVAILABLE",
+            | Self::VersionNotSupported => RpcCode::FailedPrecondition,
+            Self::Internal | Self::InvalidAgentResponse | Self::Custom => RpcCode::Internal,
+            Self::RequestTimeout => RpcCode::DeadlineExceeded,
+            Self::Overloaded | Self::Unavailable => RpcCode::Unavailable,
             Self::Parse
             | Self::InvalidRequest
             | Self::InvalidParams
             | Self::ContentTypeNotSupported
-            | Self::PayloadTooLarge => "INVALID_ARGUMENT",
+            | Self::PayloadTooLarge => RpcCode::InvalidArgument,
+        }
+    }
+
+    /// The code of a gRPC status: the same, but for the two that gRPC itself has a code for.
+    #[cfg(feature = "grpc")]
+    pub(crate) const fn grpc_code(self) -> RpcCode {
+        match self {
+            Self::MethodNotFound => RpcCode::Unimplemented,
+            Self::PayloadTooLarge => RpcCode::ResourceExhausted,
+            kind => kind.rpc_code(),
         }
     }
 

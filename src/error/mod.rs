@@ -5,9 +5,12 @@
 
 mod find;
 mod kind;
+mod rpc_code;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
+#[cfg(feature = "rest")]
+pub(crate) use self::rpc_code::RpcCode;
 pub use self::{find::find_error, kind::ErrorKind};
 use crate::types::Json;
 

@@ -70,7 +70,7 @@ impl Exchange {
         let rpc = Rpc::find(uri.path(), config.versions()).map_err(|unknown| {
             Error::new(ErrorKind::MethodNotFound).with_detail(format!("{unknown} as {}", uri.path()))
         })?;
-        check_version(headers, rpc.version)?;
+        check_version(headers, rpc.version, config.versions())?;
         let deadline = timeout(headers)?.and_then(|timeout| Instant::now().checked_add(timeout));
         let Config { limit, read_deadline, strict_data, base64_files, .. } = *config;
         Ok(Self { rpc, deadline, limit, read_deadline, strict_data, base64_files })

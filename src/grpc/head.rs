@@ -16,14 +16,20 @@ pub(super) fn is_grpc(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case(b"application/grpc") || kind.eq_ignore_ascii_case(b"application/grpc+proto")
 }
 
-/// Refuses a call whose caller thinks of another version than that of the package it calls.
-pub(super) fn check_version(headers: &HeaderMap, version: ProtocolVersion) -> Result<(), Error> {
+/// Refuses a call whose caller thinks of another version than that of the package it calls, which is one of these.
+pub(super) fn check_version(
+    headers: &HeaderMap,
+    version: ProtocolVersion,
+    offered: &[ProtocolVersion],
+) -> Result<(), Error> {
     let stated = headers.get("a2a-version").map(|value| String::from_utf8_lossy(value.as_bytes().trim_ascii()));
     match stated {
         Some(text) if !text.is_empty() && ProtocolVersion::parse(&text) != Some(version) => {
+            // From the oldest on, as over the other bindings.
+            let offered: Vec<_> = offered.iter().rev().map(ToString::to_string).collect();
             Err(Error::new(ErrorKind::VersionNotSupported)
-                .with_detail(format!("the package is that of {version}, and a2a-version says otherwise"))
-                .with_info("supportedVersions", version.to_string()))
+                .with_detail(format!("this is a package of {version}, and A2A-Version says otherwise"))
+                .with_info("supportedVersions", offered.join(", ")))
         }
         _ => Ok(()),
     }
@@ -92,12 +98,14 @@ mod tests {
 
     #[test]
     fn f14_a_version_that_is_not_the_packages_is_refused() {
+        const BOTH: [ProtocolVersion; 2] = [ProtocolVersion::V1_0, ProtocolVersion::V0_3];
         for text in ["1.0", "1.0.1", "", " 1.0 "] {
-            assert!(check_version(&headers("a2a-version", text), ProtocolVersion::V1_0).is_ok(), "{text}");
+            assert!(check_version(&headers("a2a-version", text), ProtocolVersion::V1_0, &BOTH).is_ok(), "{text}");
         }
         for text in ["0.3", "1.1", "9", "x"] {
-            let error = check_version(&headers("a2a-version", text), ProtocolVersion::V1_0).unwrap_err();
+            let error = check_version(&headers("a2a-version", text), ProtocolVersion::V1_0, &BOTH).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::VersionNotSupported, "{text}");
+            assert_eq!(error.info(), [("supportedVersions", "0.3, 1.0".to_owned())]);
         }
     }
 }

@@ -8,9 +8,10 @@ use prost::{
     encoding::{self, DecodeContext, WireType},
 };
 use serde::{
-    Deserializer,
-    de::{DeserializeSeed, MapAccess, SeqAccess, Visitor},
+    Deserialize as _, Deserializer,
+    de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor},
 };
+use serde_json::value::RawValue;
 
 use super::wire::{Content, Fields, Malformed, put_bytes};
 use crate::{
@@ -31,6 +32,12 @@ const STRUCT: u32 = 5;
 const LIST: u32 = 6;
 const VALUES: u32 = 1;
 
+/// How many messages may be nested in a struct or value: what readers follow, less those around it, and some to spare.
+const DEPTH: usize = 90;
+/// How many of them a list takes, and an object: itself, an entry, and what is in that.
+const LIST_DEPTH: usize = 2;
+const STRUCT_DEPTH: usize = 3;
+
 /// A `google.protobuf.Struct`: a JSON object, kept in the form that it has on the wire until somebody reads it.
 ///
 /// As a tree of values it would take many times the memory of the message that it came in.
@@ -46,14 +53,14 @@ pub struct Value(Raw);
 struct Raw(Vec<u8>);
 
 impl Struct {
-    /// The struct that says what this object says. Numbers become 64-bit floats, because it has no others.
+    /// The struct that says what this object says, as far as it can. Numbers become 64-bit floats, because it has
+    /// no others; those beyond become the outermost of them. What is nested deeper than readers of protobuf follow, which
+    /// is 100 messages, is there as its JSON text.
     ///
     /// # Errors
-    /// If a number is beyond those.
+    /// If it is not well-formed, which it always is.
     pub fn from_json(object: &JsonObject) -> Result<Self, serde_json::Error> {
-        let mut out = Vec::new();
-        write(object.get(), Writer { out: &mut out, bare: true })?;
-        Ok(Self(Raw(out)))
+        write(object.get(), true).map(|out| Self(Raw(out)))
     }
 
     /// The object that this struct is.
@@ -74,14 +81,14 @@ impl Struct {
 }
 
 impl Value {
-    /// The value that says what this JSON says. Numbers become 64-bit floats, because it has no others.
+    /// The value that says what this JSON says, as far as it can. Numbers become 64-bit floats, because it has
+    /// no others; those beyond become the outermost of them. What is nested deeper than readers of protobuf follow, which
+    /// is 100 messages, is there as its JSON text.
     ///
     /// # Errors
-    /// If a number is beyond those.
+    /// If it is not well-formed, which it always is.
     pub fn from_json(json: &Json) -> Result<Self, serde_json::Error> {
-        let mut out = Vec::new();
-        write(json.get(), Writer { out: &mut out, bare: false })?;
-        Ok(Self(Raw(out)))
+        write(json.get(), false).map(|out| Self(Raw(out)))
     }
 
     /// The JSON that this value is.
@@ -217,17 +224,55 @@ fn number(number: f64, out: &mut String) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Reads one JSON text to its end.
-fn write(json: &str, writer: Writer<'_>) -> Result<(), serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_str(json);
-    writer.deserialize(&mut reader)?;
-    reader.end()
+/// The wire form of a JSON text.
+fn write(json: &str, bare: bool) -> Result<Vec<u8>, serde_json::Error> {
+    let written = |json: &str| {
+        let (mut out, mut reader) = (Vec::new(), serde_json::Deserializer::from_str(json));
+        Writer { out: &mut out, bare, room: DEPTH }.deserialize(&mut reader)?;
+        reader.end().map(|()| out)
+    };
+    // One number too large must not make the task unreadable that it is in, nor every list with that task.
+    written(json).or_else(|_| written(&within_floats(json)))
+}
+
+/// The same JSON text, with the outermost floats in place of numbers beyond them.
+fn within_floats(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => 1 + text_length(&rest[1..]),
+            '-' | '0'..='9' => rest.find(|c: char| !c.is_ascii_digit() && !"+-.eE".contains(c)).unwrap_or(rest.len()),
+            other => other.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(length);
+        out.push_str(match token.parse::<f64>() {
+            Ok(f64::INFINITY) => "1.7976931348623157e308",
+            Ok(f64::NEG_INFINITY) => "-1.7976931348623157e308",
+            _ => token,
+        });
+        rest = behind;
+    }
+    out
+}
+
+/// How many bytes of this are a text, up to the quote behind it.
+fn text_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 1)
 }
 
 /// Writes JSON, as it is read, as a value, or, bare, as the struct or list itself.
 struct Writer<'a> {
     out: &'a mut Vec<u8>,
     bare: bool,
+    /// How many messages may still be nested.
+    room: usize,
 }
 
 impl Writer<'_> {
@@ -246,7 +291,15 @@ impl<'de> DeserializeSeed<'de> for Writer<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
+        if self.room >= STRUCT_DEPTH {
+            return deserializer.deserialize_any(self);
+        }
+        let json = <&RawValue>::deserialize(deserializer)?.get();
+        if json.starts_with(['[', '{']) {
+            self.put(STRING, json.as_bytes());
+            return Ok(());
+        }
+        serde_json::Deserializer::from_str(json).deserialize_any(self).map_err(D::Error::custom)
     }
 }
 
@@ -288,8 +341,8 @@ impl<'de> Visitor<'de> for Writer<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let (mut all, mut one) = (Vec::new(), Vec::new());
-        while elements.next_element_seed(Writer { out: &mut one, bare: false })?.is_some() {
+        let (mut all, mut one, room) = (Vec::new(), Vec::new(), self.room - LIST_DEPTH);
+        while elements.next_element_seed(Writer { out: &mut one, bare: false, room })?.is_some() {
             put_bytes(&mut all, VALUES as u8, &one);
             one.clear();
         }
@@ -298,9 +351,9 @@ impl<'de> Visitor<'de> for Writer<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let (mut all, mut entry, mut one) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut all, mut entry, mut one, room) = (Vec::new(), Vec::new(), Vec::new(), self.room - STRUCT_DEPTH);
         while let Some(key) = members.next_key::<std::borrow::Cow<'de, str>>()? {
-            members.next_value_seed(Writer { out: &mut one, bare: false })?;
+            members.next_value_seed(Writer { out: &mut one, bare: false, room })?;
             put_bytes(&mut entry, KEY as u8, key.as_bytes());
             put_bytes(&mut entry, VALUE as u8, &one);
             put_bytes(&mut all, FIELDS as u8, &entry);

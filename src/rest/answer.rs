@@ -9,7 +9,7 @@ use super::route::Resource;
 use crate::{
     binding::{self, Escaped, retry_after},
     dialect,
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, RpcCode},
 };
 
 /// How answers look to a caller.
@@ -54,7 +54,11 @@ pub(super) fn error_response(form: Form, error: &Error) -> Response<Bytes> {
 
 /// The answer that carries an error, with a status that HTTP has for it.
 pub(super) fn respond(form: Form, error: &Error, status: StatusCode) -> Response<Bytes> {
-    let name = if status == StatusCode::METHOD_NOT_ALLOWED { "UNIMPLEMENTED" } else { error.kind().status_name() };
+    let name = if status == StatusCode::METHOD_NOT_ALLOWED {
+        RpcCode::Unimplemented.name()
+    } else {
+        error.kind().status_name()
+    };
     let mut response = binding::document_response(status, form.media_type, document(form, error, status, name));
     if let Some(after) = retry_after(error) {
         response.headers_mut().insert(header::RETRY_AFTER, after);

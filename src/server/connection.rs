@@ -1,8 +1,8 @@
 //! One connection from its first byte to its last.
 
-use std::{convert::Infallible, future, pin::pin};
 #[cfg(feature = "http2")]
-use std::{io, time::Duration};
+use std::io;
+use std::{convert::Infallible, future, pin::pin, time::Duration};
 
 use http::{Request, Response};
 #[cfg(feature = "http2")]
@@ -11,12 +11,14 @@ use hyper::{body::Incoming, server::conn::http1};
 #[cfg(feature = "http2")]
 use hyper_util::rt::TokioExecutor;
 use hyper_util::{rt::TokioIo, server::graceful::GracefulConnection, service::TowerToHyperService};
+#[cfg(feature = "http2")]
+use tokio::io::AsyncRead;
 use tokio::{net::TcpStream, sync::watch};
 use tower_service::Service;
 
-use super::linger::Linger;
 #[cfg(feature = "http2")]
 use super::preface::Peeked;
+use super::{linger::Linger, write_timeout::WriteTimeout};
 use crate::error::BoxError;
 
 /// How far a server is on its way to the end.
@@ -30,6 +32,8 @@ pub(super) enum Phase {
 /// How connections are spoken to.
 #[derive(Clone)]
 pub(super) struct Protocols {
+    /// How long a client may take nothing of what is sent to it.
+    pub(super) write_timeout: Option<Duration>,
     pub(super) http1: http1::Builder,
     #[cfg(feature = "http2")]
     pub(super) http2: http2::Builder<TokioExecutor>,
@@ -51,7 +55,7 @@ impl Protocols {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "events may be held back");
         }
-        let io = Linger::new(stream);
+        let io = Linger::new(WriteTimeout::new(stream, self.write_timeout));
         let service = TowerToHyperService::new(service);
         #[cfg(feature = "http2")]
         let io = match first_bytes(io, self.first_bytes_timeout, phase.clone()).await {
@@ -66,11 +70,11 @@ impl Protocols {
 }
 
 #[cfg(feature = "http2")]
-async fn first_bytes(
-    io: Linger<TcpStream>,
+async fn first_bytes<I: AsyncRead + Unpin>(
+    io: I,
     timeout: Option<Duration>,
     mut phase: watch::Receiver<Phase>,
-) -> io::Result<Peeked<Linger<TcpStream>>> {
+) -> io::Result<Peeked<I>> {
     let late = async {
         match timeout {
             Some(timeout) => tokio::time::sleep(timeout).await,

@@ -1,5 +1,7 @@
 //! gRPC on a mount's port.
 
+#[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+use std::time::Duration;
 use std::{
     convert::Infallible,
     future::Future,
@@ -11,14 +13,21 @@ use bytes::Bytes;
 use http::{Request, Response, header};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
+#[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+use tokio::time::timeout;
 use tower_service::Service;
 
+#[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+use crate::error::ErrorKind;
 use crate::{
     error::{BoxError, Error},
     grpc::{self, Grpc},
     operation::{Operation, Outcome, ProtocolVersion},
     task::EventStream,
 };
+
+/// What the media types of gRPC begin with.
+const GRPC: &[u8] = b"application/grpc";
 
 /// What carries out operations in a mount.
 pub(super) trait Operations:
@@ -44,6 +53,9 @@ pub(super) struct Side<B> {
     agent: Box<dyn Fn(Request<B>) -> grpc::ResponseFuture<EventStream> + Send + Sync>,
     paths: Vec<String>,
     others: Vec<Other<B>>,
+    /// How long the others wait for what they are asked.
+    #[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+    read_deadline: Option<Duration>,
 }
 
 /// A service of tonic's and the path that all of its methods lie below.
@@ -62,8 +74,21 @@ where
 {
     pub(super) fn new(agent: Grpc<impl Operations>, versions: &[ProtocolVersion]) -> Self {
         let paths = versions.iter().map(|version| format!("/{}", grpc::service_name(*version))).collect();
-        // It waits for readiness in each call.
-        Self { agent: Box::new(move |request| agent.clone().call(request)), paths, others: Vec::new() }
+        Self {
+            // It waits for readiness in each call.
+            agent: Box::new(move |request| agent.clone().call(request)),
+            paths,
+            others: Vec::new(),
+            #[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+            read_deadline: None,
+        }
+    }
+
+    /// How long what is beside the agent waits for a message. tonic has a limit of size, 4 MiB, and none of time.
+    #[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+    pub(super) fn read_deadline(mut self, deadline: Option<Duration>) -> Self {
+        self.read_deadline = deadline;
+        self
     }
 
     /// Says of all that is here that it is serving.
@@ -115,16 +140,29 @@ where
         use http_body_util::BodyExt as _;
         use tower::ServiceExt as _;
 
+        let read_deadline = self.read_deadline;
         let call = move |request: Request<B>| -> OtherFuture {
             let request = request.map(|body| {
                 let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
                 tonic::body::Body::new(body.map_err(Into::<BoxError>::into))
             });
-            Box::pin(service.clone().oneshot(request))
+            let answer = service.clone().oneshot(request);
+            // They answer at once, so that whatever takes long is the question. A stream goes on behind the answer.
+            Box::pin(async move {
+                match read_deadline {
+                    Some(deadline) => timeout(deadline, answer).await.unwrap_or_else(|_| Ok(too_slow().into_http())),
+                    None => answer.await,
+                }
+            })
         };
         self.others.push(Other { path: format!("/{}", S::NAME), call: Box::new(call) });
         self
     }
+}
+
+#[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+fn too_slow() -> tonic::Status {
+    tonic::Status::deadline_exceeded(ErrorKind::RequestTimeout.message())
 }
 
 impl<B> Side<B> {
@@ -136,7 +174,9 @@ impl<B> Side<B> {
     /// True if a request is gRPC's business.
     pub(super) fn takes(&self, request: &Request<B>) -> bool {
         let kind = request.headers().get(header::CONTENT_TYPE);
-        kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
+        // So that whatever begins like it is told no in its own words.
+        let begins = kind.and_then(|kind| kind.as_bytes().get(..GRPC.len()));
+        begins.is_some_and(|begins| begins.eq_ignore_ascii_case(GRPC))
     }
 
     pub(super) fn call<F>(&self, request: Request<B>) -> AnyFuture<F> {

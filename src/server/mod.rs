@@ -4,8 +4,16 @@
 //! ordinary tower service over HTTP, to be given to hyper, axum or [`serve`]. [`Settings`] choose between the ways in which
 //! servers differ, and [`Mounts`] puts several mounts behind one port.
 //!
-//! With the feature `rest` a mount answers over HTTP+JSON as well: JSON-RPC at exactly the path of its URL, HTTP+JSON at
-//! the paths below it (`/message:send`, and `/v1/message:send` in 0.3), with one agent and one store of tasks behind both.
+//! One port has every binding, with one agent and one store of tasks behind all of them:
+//!
+//! | binding | where | served |
+//! | --- | --- | --- |
+//! | JSON-RPC | at exactly the path of the mount's URL | always |
+//! | HTTP+JSON | at the paths below it: `/message:send`, and `/v1/message:send` in 0.3 | with the feature `rest`, unless [`Settings`] say no |
+//! | gRPC | at the paths that it has for every agent, whatever the URL | with the feature `grpc`, if [`Mount`] or [`Settings`] say so |
+//!
+//! The card names all that are served. [`docs::bindings`](crate::docs::bindings) says why the defaults are these, and how to
+//! write another.
 //!
 //! Leave it out to compose the layers yourself, with your own between them: see
 //! [`ServiceBuilderExt`](crate::ServiceBuilderExt).
@@ -64,6 +72,7 @@ mod serve;
 mod service;
 mod settings;
 mod shared;
+mod write_timeout;
 
 pub use self::{
     error::ConfigError,

@@ -57,6 +57,7 @@ where
 #[must_use = "it does nothing until it runs"]
 pub struct Serve<F = Pending<()>> {
     header_read_timeout: Option<Duration>,
+    write_timeout: Option<Duration>,
     max_headers: usize,
     max_header_size: usize,
     shutdown_deadline: Duration,
@@ -78,6 +79,9 @@ struct Http2 {
 impl Serve {
     /// How long a request's head may take by default, and a connection be idle: 30 seconds.
     pub const DEFAULT_HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
+    /// How long a client may take nothing of what is sent to it by default: 60 seconds, as long as proxies wait. Streams
+    /// can be taken up where they stopped.
+    pub const DEFAULT_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
     /// How many headers a request may have by default: 100, several times what browsers and proxies send.
     pub const DEFAULT_MAX_HEADERS: usize = 100;
     /// How large a request's head may be by default: 64 KiB, so that large tokens and trace headers fit.
@@ -109,6 +113,7 @@ impl Serve {
     pub fn new() -> Self {
         Self {
             header_read_timeout: Some(Self::DEFAULT_HEADER_READ_TIMEOUT),
+            write_timeout: Some(Self::DEFAULT_WRITE_TIMEOUT),
             max_headers: Self::DEFAULT_MAX_HEADERS,
             max_header_size: Self::DEFAULT_MAX_HEADER_SIZE,
             shutdown_deadline: Self::DEFAULT_SHUTDOWN_DEADLINE,
@@ -131,10 +136,19 @@ impl Default for Serve {
 }
 
 impl<F> Serve<F> {
-    /// Closes a connection whose next request's head is not there after so much time; `None` waits for ever.
+    /// Closes a connection whose next request's head is not there after so much time; `None` waits for ever. One of HTTP/2
+    /// must begin within it, and then stays as long as its client answers (`keep_alive_interval`).
     /// Default: [`DEFAULT_HEADER_READ_TIMEOUT`](Serve::DEFAULT_HEADER_READ_TIMEOUT).
     pub fn header_read_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.header_read_timeout = timeout.into();
+        self
+    }
+
+    /// Closes a connection on which something waits to be sent and the client has taken nothing for so long; `None` waits
+    /// for ever. Over HTTP/2, clients that read may still hold back single streams. Default:
+    /// [`DEFAULT_WRITE_TIMEOUT`](Serve::DEFAULT_WRITE_TIMEOUT).
+    pub fn write_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.write_timeout = timeout.into();
         self
     }
 
@@ -193,6 +207,7 @@ impl<F> Serve<F> {
     pub fn with_shutdown<G>(self, shutdown: G) -> Serve<G> {
         Serve {
             header_read_timeout: self.header_read_timeout,
+            write_timeout: self.write_timeout,
             max_headers: self.max_headers,
             max_header_size: self.max_header_size,
             shutdown_deadline: self.shutdown_deadline,
@@ -255,6 +270,7 @@ impl<F> Serve<F> {
             http1.max_headers(self.max_headers);
         }
         Protocols {
+            write_timeout: self.write_timeout,
             http1,
             #[cfg(feature = "http2")]
             http2: self.http2(),
@@ -301,6 +317,7 @@ impl<F> fmt::Debug for Serve<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Serve")
             .field("header_read_timeout", &self.header_read_timeout)
+            .field("write_timeout", &self.write_timeout)
             .field("max_headers", &self.max_headers)
             .field("max_header_size", &self.max_header_size)
             .field("shutdown_deadline", &self.shutdown_deadline)

@@ -16,7 +16,8 @@ use crate::{
 /// - what a cancel does, and to which tasks: [`cancel`](Self::cancel), [`cancel_scope`](Self::cancel_scope);
 /// - what tasks and files look like: [`status_only`](Self::status_only), [`context_is_task`](Self::context_is_task),
 ///   [`named_ids`](Self::named_ids), [`artifact_index`](Self::artifact_index), [`file_with_keys`](Self::file_with_keys);
-/// - what HTTP+JSON is like: `rest`, `plain_json`, `double_base64`, with the feature `rest`;
+/// - which bindings stand beside JSON-RPC: `rest` and `grpc`, with the features of these names;
+/// - what they are like: `plain_json`, `base64_files`;
 /// - what is taken from callers: [`lenient_messages`](Self::lenient_messages), [`strict_data`](Self::strict_data).
 ///
 /// A profile is nothing but a set of these: [`strict`](Self::strict) negotiates the version, [`strict_1_0`](Self::strict_1_0) and
@@ -47,7 +48,7 @@ pub struct Settings {
     pub(super) lenient_messages: bool,
     pub(super) strict_data: bool,
     pub(super) bare_card: bool,
-    pub(super) double_base64: bool,
+    pub(super) base64_files: bool,
     #[cfg(feature = "rest")]
     pub(super) rest: bool,
     #[cfg(feature = "rest")]
@@ -87,7 +88,7 @@ impl Settings {
             lenient_messages: false,
             strict_data: false,
             bare_card: false,
-            double_base64: false,
+            base64_files: false,
             #[cfg(feature = "rest")]
             rest: true,
             #[cfg(feature = "rest")]
@@ -266,7 +267,7 @@ impl Settings {
         self
     }
 
-    /// Whether a 0.3 message may come without `messageId` and `role`. Default: false.
+    /// Whether a 0.3 message may come without `messageId` and `role` in JSON. Default: false.
     pub fn lenient_messages(mut self, lenient: bool) -> Self {
         self.lenient_messages = lenient;
         self
@@ -285,8 +286,10 @@ impl Settings {
         self
     }
 
-    /// Whether HTTP+JSON is served beside JSON-RPC, and named on the card. Default: true.
+    /// Whether HTTP+JSON is served beside JSON-RPC, and named on the card. Default: true, because it takes nothing but
+    /// paths below the agent's own.
     #[cfg(feature = "rest")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "rest")))]
     pub fn rest(mut self, served: bool) -> Self {
         self.rest = served;
         self
@@ -295,23 +298,25 @@ impl Settings {
     /// Whether 1.0 answers over HTTP+JSON say that they are `application/json`, for clients that know no other. Default:
     /// false, they are `application/a2a+json`.
     #[cfg(feature = "rest")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "rest")))]
     pub fn plain_json(mut self, plain: bool) -> Self {
         self.plain_json = plain;
         self
     }
 
-    /// Whether 0.3 files have their base64 where the proto has bytes, as the Python and Go clients of 0.3 read and write
-    /// them: base64 of base64 over HTTP+JSON, base64 over gRPC. Default: false, the bytes are those of the file. Over
-    /// HTTP+JSON both are understood on the way in; over gRPC they cannot be told apart, so what comes has to be of the
-    /// same kind.
+    /// Whether the bytes of 0.3 files are base64 text where the proto has bytes, as the Python and Go clients of 0.3 read
+    /// them: over gRPC both ways, over HTTP+JSON, whose JSON encodes them once more, on the way out; both are understood
+    /// there on the way in. Default: false, they are bytes, as the proto has it.
     #[cfg(any(feature = "rest", feature = "grpc"))]
-    pub fn double_base64(mut self, double: bool) -> Self {
-        self.double_base64 = double;
+    #[cfg_attr(docsrs, doc(cfg(any(feature = "rest", feature = "grpc"))))]
+    pub fn base64_files(mut self, on: bool) -> Self {
+        self.base64_files = on;
         self
     }
 
-    /// Whether gRPC is served beside the rest, and named on the card. Default: false, because there is room for one such
-    /// agent on a port: gRPC has no paths of one's own.
+    /// Whether gRPC is served beside the rest, and named on the card. Default: false, even with the feature: its paths are
+    /// the same for every agent, so that of several mounts on one port one alone can have it, and the server has to speak
+    /// HTTP/2.
     #[cfg(feature = "grpc")]
     #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
     pub fn grpc(mut self, served: bool) -> Self {

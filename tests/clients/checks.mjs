@@ -3,7 +3,7 @@
 export const DONE = "done";
 export const CHUNKS = "Hello, world <b>&é漢字\nend";
 const TIMEOUT_MS = 10_000;
-const BINDINGS = ["JSONRPC", "HTTP+JSON"];
+const BINDINGS = ["JSONRPC", "HTTP+JSON", "GRPC"];
 
 /** Fails the check that is running unless both are equal. */
 export function expect(what, got, wanted) {

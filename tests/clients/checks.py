@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 DONE = "done"
 CHUNKS = "Hello, world <b>&é漢字\nend"
 TIMEOUT_S = 10.0
-BINDINGS = ("JSONRPC", "HTTP+JSON")
+BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
 
 Check = Callable[[], Awaitable[None]]
 

@@ -162,6 +162,41 @@ async fn elements_have_a_limit() {
             wire::SendMessageRequest { message: Some(wire::Message { parts, ..message("") }), ..Default::default() };
         let (code, words) = status(GrpcLayer::new(), request(SEND, framed(&request_message.encode_to_vec()))).await;
         assert_eq!(code, expected, "{count}: {words}");
+        // A group, which readers skip, is one more field and hides nothing.
+        let grouped = [vec![0x7b, 0x7c], request_message.encode_to_vec()].concat();
+        let (code, words) = status(GrpcLayer::new(), request(SEND, framed(&grouped))).await;
+        let refused = code == Code::InvalidArgument && words.contains("10000 elements");
+        assert!(refused, "{count}: {words}");
+    }
+}
+
+#[tokio::test]
+async fn schemes_of_a_webhook_are_elements_too() {
+    use a2a_layers::grpc::proto::v0_3 as old;
+
+    let webhook = |count| old::PushNotificationConfig {
+        url: "https://x.example".into(),
+        authentication: Some(old::AuthenticationInfo { schemes: vec![String::new(); count], ..Default::default() }),
+        ..Default::default()
+    };
+    for (count, is_refused) in [(1000, false), (MAX_ELEMENTS, true)] {
+        let configuration =
+            old::SendMessageConfiguration { push_notification: Some(webhook(count)), ..Default::default() };
+        let send = old::SendMessageRequest { configuration: Some(configuration), ..Default::default() };
+        let config =
+            old::TaskPushNotificationConfig { push_notification_config: Some(webhook(count)), ..Default::default() };
+        let create = old::CreateTaskPushNotificationConfigRequest {
+            parent: "tasks/t".into(),
+            config: Some(config),
+            ..Default::default()
+        };
+        for (method, body) in
+            [("SendMessage", send.encode_to_vec()), ("CreateTaskPushNotificationConfig", create.encode_to_vec())]
+        {
+            let request = request(&format!("/a2a.v1.A2AService/{method}"), framed(&body));
+            let (_, words) = status(GrpcLayer::new(), request).await;
+            assert_eq!(words.contains("10000 elements"), is_refused, "{method}: {words}");
+        }
     }
 }
 

@@ -57,16 +57,19 @@ async fn start(service: A2aService<hyper::body::Incoming>) -> SocketAddr {
 }
 
 async fn json_rpc(address: SocketAddr, method: &str, params: Value) -> Value {
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    serde_json::from_slice(&json_rpc_bytes(address, call.to_string()).await).unwrap()
+}
+
+async fn json_rpc_bytes(address: SocketAddr, call: String) -> Bytes {
     use hyper_util::{client::legacy::Client, rt::TokioExecutor};
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     let request = Request::post(format!("http://{address}/a2a"))
         .header("content-type", "application/json")
         .header("a2a-version", "1.0")
         .body(Full::<Bytes>::from(call))
         .unwrap();
     let client = Client::builder(TokioExecutor::new()).build_http();
-    let answer = client.request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
-    serde_json::from_slice(&answer).unwrap()
+    client.request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes()
 }
 
 #[tokio::test]
@@ -81,6 +84,43 @@ async fn a_task_is_the_same_over_every_binding() {
     assert_eq!(got["result"]["artifacts"][0]["parts"][0]["text"], "heard: hi");
     let old = a2a_layers::grpc::proto::v0_3::GetTaskRequest { name: format!("tasks/{}", sent.id), history_length: 0 };
     assert_eq!(OldClient::new(channel).get_task(old).await.unwrap().into_inner().id, sent.id);
+}
+
+#[tokio::test]
+async fn a_number_beyond_floats_spoils_neither_its_task_nor_a_list() {
+    let address = start(mount("echo").grpc().build().unwrap()).await;
+    let message = r#"{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}],"metadata":{"n":1e999}}"#;
+    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{message}}}}}"#);
+    // This binding gives it back as it came, which no float of a test could hold.
+    let sent = String::from_utf8(json_rpc_bytes(address, call).await.to_vec()).unwrap();
+    assert!(sent.contains("TASK_STATE_COMPLETED") && sent.contains("1e999"), "{sent}");
+
+    let mut client = Client::new(channel(address).await);
+    let list = client.list_tasks(wire::ListTasksRequest::default()).await.unwrap().into_inner();
+    assert_eq!(list.tasks.len(), 1);
+    let metadata = list.tasks[0].history[0].metadata.clone().unwrap();
+    assert_eq!(metadata.to_json().unwrap().get(), r#"{"n":1.7976931348623157e+308}"#);
+}
+
+#[tokio::test]
+async fn a_long_name_does_not_hide_the_code() {
+    let address = start(mount("echo").grpc().build().unwrap()).await;
+    let mut client = Client::new(channel(address).await);
+    for length in [10_000, 1_000_000] {
+        let request = wire::GetTaskRequest { id: "x".repeat(length), ..Default::default() };
+        assert_eq!(client.get_task(request).await.unwrap_err().code(), Code::NotFound, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn media_types_of_grpc_are_its_own_in_any_case() {
+    for (kind, status) in [("application/grpc", 200), ("Application/gRPC+Proto", 200), ("APPLICATION/GRPC-WEB", 415)] {
+        let service: A2aService<Full<Bytes>> = mount("echo").grpc().build().unwrap();
+        let request = Request::post("/lf.a2a.v1.A2AService/GetTask").header("content-type", kind);
+        let response = service.oneshot(request.body(Full::default()).unwrap()).await.unwrap();
+        assert_eq!(response.status(), status, "{kind}");
+        assert_eq!(response.headers().contains_key("grpc-status"), status == 200, "{kind}");
+    }
 }
 
 #[tokio::test]
@@ -106,18 +146,18 @@ async fn card(service: A2aService<Full<Bytes>>) -> Value {
 }
 
 #[tokio::test]
-async fn the_card_names_the_address_as_each_version_wants_it() {
+async fn the_card_names_the_address_as_clients_dial_it() {
     let both = card(mount("echo").grpc().build().unwrap()).await;
     let new: Vec<_> =
         both["supportedInterfaces"].as_array().unwrap().iter().filter(|one| one["protocolBinding"] == "GRPC").collect();
     assert_eq!((&new[0]["url"], &new[0]["protocolVersion"]), (&json!("agents.example:8080"), &json!("1.0")));
     let old = both["additionalInterfaces"].as_array().unwrap();
-    assert!(old.contains(&json!({ "url": "http://agents.example:8080", "transport": "GRPC" })), "{old:?}");
+    assert!(old.contains(&json!({ "url": "agents.example:8080", "transport": "GRPC" })), "{old:?}");
     assert_eq!(both["preferredTransport"], "JSONRPC");
 
     let elsewhere = card(mount("echo").grpc().grpc_url("https://grpc.example").build().unwrap()).await;
     let text = elsewhere.to_string();
-    assert!(text.contains("\"grpc.example:443\"") && text.contains("\"https://grpc.example\""), "{text}");
+    assert!(text.contains("\"grpc.example:443\"") && !text.contains("\"https://grpc.example\""), "{text}");
 
     let without = card(mount("echo").build().unwrap()).await.to_string();
     assert!(!without.contains("GRPC"), "{without}");
@@ -165,6 +205,58 @@ async fn limits_are_those_of_the_mount() {
     assert_eq!(status.code(), Code::ResourceExhausted);
 }
 
+#[tokio::test]
+async fn media_types_are_those_of_grpc_in_any_case() {
+    let service = mount("echo").grpc().build::<Full<Bytes>>().unwrap();
+    for (kind, status, answered) in [
+        ("application/grpc", 200, Some("application/grpc")),
+        ("Application/GRPC+proto", 200, Some("application/grpc")),
+        // In the words of gRPC, and not of JSON-RPC.
+        ("application/grpc-web", 415, None),
+        ("application/grpc+json", 415, None),
+    ] {
+        let request = Request::post("/lf.a2a.v1.A2AService/GetTask").header("content-type", kind);
+        let response = service.clone().oneshot(request.body(Full::default()).unwrap()).await.unwrap();
+        let media_type = response.headers().get("content-type").and_then(|value| value.to_str().ok());
+        assert_eq!((response.status().as_u16(), media_type), (status, answered), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn files_are_base64_in_0_3_if_the_mount_says_so() {
+    use a2a_layers::grpc::proto::v0_3::{self as old, file_part::File, part::Part, send_message_response::Payload};
+    let answer = async |settings: Settings, sent: &'static str| {
+        let mirror = service_fn(|request: Request<std::sync::Arc<a2a_layers::types::Message>>| async move {
+            let file = request.body().parts[0].clone();
+            Ok::<_, Infallible>(a2a_layers::types::Message::agent(file))
+        });
+        let mount = Mount::messages("mirror", mirror).url("http://agents.example/").settings(settings.grpc(true));
+        let mut client =
+            OldClient::new(channel(start(mount.reply(a2a_layers::task::ReplyMode::Auto).build().unwrap()).await).await);
+        let file = old::FilePart { file: Some(File::FileWithBytes(sent.into())), ..Default::default() };
+        let message = old::Message {
+            message_id: "m".into(),
+            role: wire::Role::User.into(),
+            content: vec![old::Part { part: Some(Part::File(file)), metadata: None }],
+            ..Default::default()
+        };
+        let configuration = old::SendMessageConfiguration { blocking: true, ..Default::default() };
+        let request =
+            old::SendMessageRequest { request: Some(message), configuration: Some(configuration), metadata: None };
+        match client.send_message(request).await.map(|answer| answer.into_inner().payload) {
+            Ok(Some(Payload::Msg(message))) => match message.content[0].part.clone() {
+                Some(Part::File(old::FilePart { file: Some(File::FileWithBytes(bytes)), .. })) => Ok(bytes),
+                other => panic!("no file: {other:?}"),
+            },
+            Ok(other) => panic!("no message: {other:?}"),
+            Err(status) => Err(status.code()),
+        }
+    };
+    assert_eq!(answer(Settings::strict(), "no base64!").await, Ok(Bytes::from("no base64!")));
+    assert_eq!(answer(Settings::strict().base64_files(true), "AP8Q").await, Ok(Bytes::from("AP8Q")));
+    assert_eq!(answer(Settings::strict().base64_files(true), "no base64!").await, Err(Code::InvalidArgument));
+}
+
 #[cfg(feature = "grpc-health")]
 #[tokio::test]
 async fn health_says_what_serves() {
@@ -177,6 +269,22 @@ async fn health_says_what_serves() {
     }
     let unknown = HealthCheckRequest { service: "other".into() };
     assert_eq!(client.check(unknown).await.unwrap_err().code(), Code::NotFound);
+}
+
+#[cfg(feature = "grpc-health")]
+#[tokio::test(start_paused = true)]
+async fn health_waits_for_a_message_as_long_as_the_agent_does() {
+    let body = a2a_layers::body::BodyLayer::new().read_deadline(std::time::Duration::from_secs(3));
+    let service = mount("echo").body(body).grpc().grpc_health(true).build().unwrap();
+    let silent = futures_util::stream::pending::<Result<http_body::Frame<Bytes>, Infallible>>();
+    for path in ["/grpc.health.v1.Health/Check", "/lf.a2a.v1.A2AService/GetTask"] {
+        let request = Request::post(path).header("content-type", "application/grpc");
+        let request = request.body(http_body_util::StreamBody::new(silent.clone())).unwrap();
+        let begun = tokio::time::Instant::now();
+        let response = service.clone().oneshot(request).await.unwrap();
+        let status = tonic::Status::from_header_map(response.headers()).unwrap();
+        assert_eq!((status.code(), begun.elapsed().as_secs()), (Code::DeadlineExceeded, 3), "{path}");
+    }
 }
 
 #[cfg(feature = "grpc-reflection")]

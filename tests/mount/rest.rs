@@ -190,3 +190,15 @@ async fn a_dialect_of_ones_own_is_spoken_over_the_bindings_that_it_says() {
         assert_eq!(seven, status == 200, "{names:?}");
     }
 }
+
+#[tokio::test]
+async fn the_card_names_a_dialect_of_ones_own_over_its_bindings_and_once() {
+    let service = Mount::new("echo", service_fn(echo)).dialect(Seven(&[Binding::HttpJson])).build().unwrap();
+    let names = offered(&service, CARD).await;
+    let sevens: Vec<_> = names.iter().filter(|name| name.contains(" 7.0 ")).collect();
+    assert_eq!(sevens, ["HTTP+JSON 7.0 http://localhost:8000"], "{names:?}");
+    // In the place of the one that is there.
+    let service = Mount::new("echo", service_fn(echo)).dialect(V1_0::new().strict_data(true)).build().unwrap();
+    let names = offered(&service, CARD).await;
+    assert_eq!(names.iter().filter(|name| name.starts_with("JSONRPC 1.0")).count(), 1, "{names:?}");
+}

@@ -38,6 +38,20 @@ async fn heads_have_limits() {
 }
 
 #[tokio::test]
+async fn a_client_that_does_not_read_keeps_nothing_for_ever() {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serve = Serve::new().write_timeout(Duration::from_millis(100));
+    let serve = serve.shutdown_deadline(2 * PATIENCE).with_shutdown(stopped);
+    let (address, server) = start(serve, BodyLayer::new()).await;
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    // More than sockets have room for.
+    socket.write_all(request("large").as_bytes()).await.unwrap();
+    assert!(read_until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 200 "));
+    stop.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, server).await.expect("it waits for a reader").unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_panic_ends_its_own_connection_alone() {
     let (address, server) = start(Serve::new(), BodyLayer::new()).await;
     let mut other = TcpStream::connect(address).await.unwrap();

@@ -53,6 +53,7 @@ async fn agent(request: Request<Call>) -> Result<Response<Encoded<Items>>, BoxEr
             };
             Encoded::Stream(stream::iter([Ok(Frame::new("1"))]).chain(stream::once(second)).boxed())
         }
+        "large" => Encoded::Document(vec![b'1'; 64 << 20].into()),
         "never" => Encoded::Stream(stream::pending().boxed()),
         "panic" => panic!("as asked"),
         _ => return Err(Error::new(ErrorKind::MethodNotFound).into()),

@@ -90,6 +90,38 @@ fn whole_numbers_stay_whole() {
 }
 
 #[test]
+fn numbers_beyond_floats_become_the_outermost_ones() {
+    let text = format!(r#"{{"1e999":[1e999,-1e999,{}],"t":"\"1e999\\","é":2.5}}"#, "9".repeat(400));
+    let object = Json::parse(&text).unwrap().into_object().unwrap();
+    let max = "1.7976931348623157e+308";
+    let expected = format!(r#"{{"1e999":[{max},-{max},{max}],"t":"\"1e999\\","é":2.5}}"#);
+    assert_eq!(Struct::from_json(&object).unwrap().to_json().unwrap().get(), expected);
+    let number = Value::from_json(&Json::parse("1e999").unwrap()).unwrap();
+    assert_eq!(number.to_json().unwrap().get(), max);
+}
+
+#[test]
+fn what_is_too_deep_for_readers_becomes_its_text() {
+    // Around it are four messages at most: a task, a message of its history, a part, and in 0.3 its data.
+    let around =
+        |value| prost_types::Value { kind: Some(Kind::ListValue(prost_types::ListValue { values: vec![value] })) };
+    for (open, close, whole) in [("[", "]", 44), (r#"{"a":"#, "}", 30)] {
+        for depth in [whole, whole + 1, Json::MAX_DEPTH] {
+            let text = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+            let value = Value::from_json(&Json::parse(&text).unwrap()).unwrap();
+            let tree = prost_types::Value::decode(&*value.encode_to_vec()).expect("it is too deep");
+            assert!(prost_types::Value::decode(&*around(around(tree)).encode_to_vec()).is_ok());
+            let read = value.to_json().unwrap();
+            let outside = open.repeat(whole);
+            let rest = read.get().strip_prefix(&*outside).unwrap().strip_suffix(&*close.repeat(whole)).unwrap();
+            let inner = format!("{}1{}", open.repeat(depth - whole), close.repeat(depth - whole));
+            let expected = if depth == whole { inner } else { json!(inner).to_string() };
+            assert_eq!(rest, expected, "{depth}");
+        }
+    }
+}
+
+#[test]
 fn what_json_cannot_say_is_refused() {
     let number = |number: f64| prost_types::Value { kind: Some(Kind::NumberValue(number)) };
     for (value, words) in [

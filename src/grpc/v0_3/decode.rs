@@ -4,7 +4,7 @@ use super::{
     super::{
         convert::{filled, optional, read, read_object, read_role, shared},
         proto::v0_3 as wire,
-        wire::check_elements,
+        wire::{Nested, check_elements},
     },
     Files, name,
 };
@@ -22,8 +22,12 @@ use crate::{
 const NAME: At<'static> = At::new("name");
 const PARENT: At<'static> = At::new("parent");
 
-/// The numbers of a send's message and configuration.
-const NESTED: [u32; 2] = [1, 2];
+/// The numbers of a send's message and configuration, and of the webhook in that, whose authentication has schemes.
+const NESTED: [Nested; 2] = [Nested(1, &[]), Nested(2, &[Nested(2, &AUTHENTICATION)])];
+/// The number of a webhook's authentication.
+const AUTHENTICATION: [Nested; 1] = [Nested(4, &[])];
+/// The numbers of the webhook to create.
+const NESTED_WEBHOOK: [Nested; 1] = [Nested(3, &[Nested(2, &AUTHENTICATION)])];
 
 /// Reads the message of a request for this operation.
 pub(in crate::grpc) fn decode(kind: OperationKind, message: Bytes, files: Files) -> Result<Operation, Error> {
@@ -48,7 +52,10 @@ pub(in crate::grpc) fn decode(kind: OperationKind, message: Bytes, files: Files)
             let request: wire::TaskSubscriptionRequest = read(message)?;
             OperationRequest::SubscribeToTask(SubscribeToTask::new(name::read_task(&request.name, &NAME)?))
         }
-        OperationKind::CreatePushConfig => OperationRequest::CreatePushConfig(create(read(message)?)?),
+        OperationKind::CreatePushConfig => {
+            check_elements(&message, &NESTED_WEBHOOK)?;
+            OperationRequest::CreatePushConfig(create(read(message)?)?)
+        }
         OperationKind::GetPushConfig => {
             let request: wire::GetTaskPushNotificationConfigRequest = read(message)?;
             OperationRequest::GetPushConfig(push_of(&request.name)?)

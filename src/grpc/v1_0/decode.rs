@@ -3,7 +3,7 @@ use bytes::Bytes;
 use super::super::{
     convert::{filled, optional, read, read_object, read_role, read_state, read_timestamp, shared},
     proto::v1_0 as wire,
-    wire::check_elements,
+    wire::{Nested, check_elements},
 };
 use crate::{
     call::Binding,
@@ -20,7 +20,7 @@ const ID: At<'static> = At::new("id");
 const TASK_ID: At<'static> = At::new("task_id");
 
 /// The numbers of a send's message and configuration.
-const NESTED: [u32; 2] = [2, 3];
+const NESTED: [Nested; 2] = [Nested(2, &[]), Nested(3, &[])];
 
 /// Reads the message of a request for this operation.
 pub(in crate::grpc) fn decode(kind: OperationKind, message: Bytes) -> Result<Operation, Error> {

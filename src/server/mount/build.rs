@@ -10,7 +10,7 @@ use super::{
     super::{
         A2aService, ConfigError, blobs::MaybeServeBlobsLayer, files::FileLayer, service::Shutdown, shared::SharedLayer,
     },
-    Blobs, Extended, Mount,
+    Blobs, Config, Extended, Mount,
 };
 #[cfg(feature = "rest")]
 use crate::rest::RestLayer;
@@ -18,6 +18,7 @@ use crate::{
     agent::IntoReply,
     agent_card::{AgentCardLayer, AgentCardService},
     blob::BlobStore,
+    call::Binding,
     capability::CapabilityLayer,
     dialect::{Dialect, V0_3, V0_3Rest, V1_0},
     error::{BoxError, Error},
@@ -174,7 +175,7 @@ impl<M, T, St> Mount<M, T, St> {
             .generated_message_ids(self.config.settings.lenient_messages);
         let old_rest = V0_3Rest::new()
             .generated_message_ids(self.config.settings.lenient_messages)
-            .double_base64(self.config.settings.double_base64);
+            .double_base64(self.config.settings.base64_files);
         let new = V1_0::new().strict_data(self.config.settings.strict_data);
         let layer = match self.config.settings.pinned {
             Some(ProtocolVersion::V1_0) => VersionLayer::only(new),
@@ -191,17 +192,27 @@ impl<M, T, St> Mount<M, T, St> {
     fn derived_card(&self) -> Result<AgentCard, ConfigError> {
         let mut card = self.config.card.clone().streaming(self.config.streaming).bare(self.config.settings.bare_card);
         card = card.extended_agent_card(!matches!(self.config.extended_card, Extended::Nothing));
-        let own = self.config.dialects.iter().map(|dialect| dialect.version());
-        for version in self.config.settings.versions().into_iter().chain(own) {
+        for version in self.config.versions_over(Binding::JsonRpc) {
             card = card.json_rpc_of(version, &self.config.url);
         }
         #[cfg(feature = "rest")]
-        for interface in self.config.rest_interfaces() {
-            card = card.interface(interface);
-        }
+        let card = self.config.with_rest(card);
         #[cfg(feature = "grpc")]
         let card = self.config.with_grpc(card);
         Ok(card.build()?)
+    }
+}
+
+impl Config {
+    /// The versions that are spoken over a binding that dialects are for, each of them once.
+    pub(super) fn versions_over(&self, binding: Binding) -> Vec<ProtocolVersion> {
+        let mut versions = self.settings.versions();
+        for dialect in self.dialects.iter().filter(|dialect| dialect.speaks(binding)) {
+            if !versions.contains(&dialect.version()) {
+                versions.push(dialect.version());
+            }
+        }
+        versions
     }
 }
 

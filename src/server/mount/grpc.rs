@@ -20,10 +20,8 @@ pub(super) struct GrpcConfig {
 
 impl<M, T, St> Mount<M, T, St> {
     /// Serves gRPC on the same port, and names it on the card; a short way to set it in the
-    /// [settings](Self::settings) as they are now. The server has to speak HTTP/2, as [`serve`](crate::server::serve)
-    /// does.
-    ///
-    /// Of several mounts behind one port one alone can have gRPC, because its paths are the same for every agent.
+    /// [settings](Self::settings) as they are now, where it is said why it is not a default. The server has to speak
+    /// HTTP/2, as [`serve`](crate::server::serve) does.
     #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
     pub fn grpc(mut self) -> Self {
         self.config.settings = self.config.settings.grpc(true);
@@ -38,8 +36,8 @@ impl<M, T, St> Mount<M, T, St> {
         self
     }
 
-    /// Whether gRPC's health protocol (`grpc.health.v1`) is served beside it, for load balancers and probes. Default:
-    /// false.
+    /// Whether gRPC's health protocol (`grpc.health.v1`) is served beside [gRPC](Self::grpc), for load balancers and
+    /// probes. Default: false.
     #[cfg(feature = "grpc-health")]
     #[cfg_attr(docsrs, doc(cfg(feature = "grpc-health")))]
     pub fn grpc_health(mut self, served: bool) -> Self {
@@ -47,8 +45,8 @@ impl<M, T, St> Mount<M, T, St> {
         self
     }
 
-    /// Whether gRPC's reflection protocol (`grpc.reflection`, `v1` and `v1alpha`) is served beside it, so that tools
-    /// such as grpcurl find out what there is to call. Default: false.
+    /// Whether gRPC's reflection protocol (`grpc.reflection`, `v1` and `v1alpha`) is served beside [gRPC](Self::grpc), so
+    /// that tools such as grpcurl find out what there is to call. Default: false.
     #[cfg(feature = "grpc-reflection")]
     #[cfg_attr(docsrs, doc(cfg(feature = "grpc-reflection")))]
     pub fn grpc_reflection(mut self, served: bool) -> Self {
@@ -84,8 +82,10 @@ impl Config {
             .body(&self.body)
             .only(self.settings.pinned)
             .strict_data(self.settings.strict_data)
-            .base64_files(self.settings.double_base64);
+            .base64_files(self.settings.base64_files);
         let side = Side::new(Grpc::new(operations, layer), &self.grpc_versions());
+        #[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
+        let side = side.read_deadline(self.body.size_and_deadline().1);
         #[cfg(feature = "grpc-health")]
         let side = if self.grpc.health { side.with_health() } else { side };
         #[cfg(feature = "grpc-reflection")]

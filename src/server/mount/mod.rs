@@ -171,6 +171,7 @@ impl<M, T, St> Mount<M, T, St> {
     ///
     /// It is for mounts whose [settings](Settings::rest) have HTTP+JSON; for others it means nothing.
     #[cfg(feature = "rest")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "rest")))]
     pub fn rest_url(mut self, url: impl Into<String>) -> Self {
         self.config.rest_url = Some(url.into());
         self
@@ -180,6 +181,7 @@ impl<M, T, St> Mount<M, T, St> {
     /// of the [REST URL](Self::rest_url) if one is set, else that of the JSON-RPC endpoint, which goes on answering at
     /// exactly its own.
     #[cfg(feature = "rest")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "rest")))]
     pub fn rest_path(mut self, path: impl Into<String>) -> Self {
         self.config.rest_path = Some(path.into());
         self

@@ -1,7 +1,7 @@
 //! What a mount knows of HTTP+JSON.
 
 use super::{super::ConfigError, Config, build::path_of};
-use crate::{call::Binding, types::AgentInterface};
+use crate::{agent_card::AgentCardBuilder, call::Binding};
 
 impl Config {
     /// Below which path HTTP+JSON is served; `None` if it is not.
@@ -16,22 +16,12 @@ impl Config {
         }))
     }
 
-    /// What the card says of it: one entry for each version that is spoken over it.
-    pub(super) fn rest_interfaces(&self) -> Vec<AgentInterface> {
+    /// With the addresses of HTTP+JSON, behind those of JSON-RPC.
+    pub(super) fn with_rest(&self, card: AgentCardBuilder) -> AgentCardBuilder {
         if !self.settings.rest {
-            return Vec::new();
+            return card;
         }
-        let mut versions = self.settings.versions();
-        for dialect in self.dialects.iter().filter(|dialect| dialect.speaks(Binding::HttpJson)) {
-            if !versions.contains(&dialect.version()) {
-                versions.push(dialect.version());
-            }
-        }
-        // Clients put paths behind it, and not all of them look for a slash at its end.
-        let url = self.rest_url.as_ref().unwrap_or(&self.url).trim_end_matches('/');
-        let interface = |version: &crate::operation::ProtocolVersion| {
-            AgentInterface::new(url, Binding::HttpJson.name(), version.to_string())
-        };
-        versions.iter().map(interface).collect()
+        let url = self.rest_url.as_ref().unwrap_or(&self.url);
+        self.versions_over(Binding::HttpJson).into_iter().fold(card, |card, version| card.rest_of(version, url))
     }
 }

@@ -8,6 +8,7 @@ import {
   RestTransportFactory,
   TaskNotFoundError,
 } from "@a2a-js/sdk/client";
+import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { CHUNKS, DONE, expect, main } from "../checks.mjs";
 
 /** A message from the user that names a script. */
@@ -45,7 +46,7 @@ await main(async (base, binding) => {
   const cardResolver = new DefaultAgentCardResolver();
   const card = await cardResolver.resolve(base);
   const client = await new ClientFactory({
-    transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
+    transports: [new JsonRpcTransportFactory(), new RestTransportFactory(), new GrpcTransportFactory()],
     preferredTransports: [binding],
     cardResolver,
   }).createFromAgentCard(card);

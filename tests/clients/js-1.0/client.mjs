@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { Role, TaskState } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
+import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { CHUNKS, DONE, expect, main } from "../checks.mjs";
 
@@ -57,7 +58,7 @@ await main(async (base, binding) => {
   const cardResolver = new DefaultAgentCardResolver();
   const card = await cardResolver.resolve(base);
   const client = await new ClientFactory({
-    transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
+    transports: [new JsonRpcTransportFactory(), new RestTransportFactory(), new GrpcTransportFactory()],
     preferredTransports: [binding],
     cardResolver,
   }).createFromAgentCard(card);

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientEvent, ClientFactory
 from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
@@ -65,6 +66,7 @@ async def drive(base: str, binding: str) -> int:
         def connect(streaming: bool, polling: bool = False) -> Client:
             config = ClientConfig(
                 httpx_client=http,
+                grpc_channel_factory=grpc.aio.insecure_channel,
                 streaming=streaming,
                 polling=polling,
                 supported_transports=[TransportProtocol(binding)],
@@ -122,6 +124,9 @@ async def drive(base: str, binding: str) -> int:
             except A2AClientHTTPError as error:
                 # All that this line of the SDK tells of an error over HTTP+JSON.
                 expect("binding and status", (binding, error.status_code), ("HTTP+JSON", 404))
+                return
+            except grpc.aio.AioRpcError as error:
+                expect("code", error.code(), grpc.StatusCode.NOT_FOUND)
                 return
             raise AssertionError("a task that does not exist was found")
 

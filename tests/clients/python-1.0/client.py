@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.client.client import Client
@@ -53,7 +54,12 @@ async def drive(base: str, binding: str) -> int:
         card = await A2ACardResolver(http, base).get_agent_card()
 
         def connect(streaming: bool) -> Client:
-            config = ClientConfig(httpx_client=http, streaming=streaming, supported_protocol_bindings=[binding])
+            config = ClientConfig(
+                httpx_client=http,
+                grpc_channel_factory=grpc.aio.insecure_channel,
+                streaming=streaming,
+                supported_protocol_bindings=[binding],
+            )
             return ClientFactory(config).create(card)
 
         plain, streaming = connect(False), connect(True)
