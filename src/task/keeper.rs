@@ -1,6 +1,10 @@
 //! What a process does for the runs that it holds, and about those that others have lost.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 
 use futures_util::StreamExt as _;
 use tokio::{
@@ -8,7 +12,7 @@ use tokio::{
     time::{MissedTickBehavior, interval, timeout},
 };
 
-use super::{LostRun, Snapshot, StoreError, TaskStore, narrator::Narrator, runs::Runs};
+use super::{LostRun, Snapshot, StoreError, TaskStore, narrator::Narrator, rerun::Rerun, runs::Runs};
 use crate::{
     error::{Error, ErrorKind},
     owner::Owner,
@@ -26,6 +30,10 @@ const STOPPED: &str = "the server was stopped before the work was done";
 /// How often a task is failed that goes on meanwhile.
 const TRIES: usize = 8;
 
+/// Has a lost run begun again, where the layer does that.
+pub(super) type BeginAgain =
+    Box<dyn FnMut(LostRun) -> Pin<Box<dyn Future<Output = Result<Rerun, StoreError>> + Send>> + Send>;
+
 /// Renews the lease, ends what others have lost, and stops runs whose tasks were ended elsewhere, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Keeper(AbortHandle);
@@ -33,8 +41,8 @@ pub(super) struct Keeper(AbortHandle);
 impl Keeper {
     /// # Panics
     /// Outside of a runtime.
-    pub(super) fn start<T: TaskStore>(store: T, runs: Runs, lease: Duration) -> Self {
-        Self(tokio::spawn(keep(store, runs, lease)).abort_handle())
+    pub(super) fn start<T: TaskStore>(store: T, runs: Runs, lease: Duration, again: Option<BeginAgain>) -> Self {
+        Self(tokio::spawn(keep(store, runs, lease, again)).abort_handle())
     }
 }
 
@@ -44,7 +52,7 @@ impl Drop for Keeper {
     }
 }
 
-async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration) {
+async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration, mut again: Option<BeginAgain>) {
     // One that ends has nothing more to say.
     let mut ended = pin!(store.ended_elsewhere().chain(futures_util::stream::pending()));
     let mut renewal = interval((lease / RENEWALS).max(Duration::from_millis(1)));
@@ -61,7 +69,7 @@ async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration) {
                 if runs.is_closed() {
                     continue;
                 }
-                if let Err(error) = tend(&store).await {
+                if let Err(error) = tend(&store, &mut again).await {
                     let cause = std::error::Error::source(&error).map(ToString::to_string);
                     tracing::warn!(%error, cause, "leases are not seen to just now");
                 }
@@ -71,15 +79,24 @@ async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration) {
 }
 
 /// The own lease goes first: whoever is late with it must not take others for dead.
-async fn tend<T: TaskStore>(store: &T) -> Result<(), StoreError> {
+async fn tend<T: TaskStore>(store: &T, again: &mut Option<BeginAgain>) -> Result<(), StoreError> {
     store.renew_lease().await?;
     loop {
         let lost = store.lost_runs(LOST_AT_ONCE).await?;
         let is_all = lost.len() < LOST_AT_ONCE;
+        let mut has_ended = false;
         for run in lost {
-            end(store, run).await?;
+            let outcome = match again {
+                Some(again) => again(run.clone()).await?,
+                None => Rerun::GivenUp,
+            };
+            if outcome == Rerun::GivenUp {
+                end(store, run).await?;
+                has_ended = true;
+            }
         }
-        if is_all {
+        // Those that could not be begun again just now would only be seen again.
+        if is_all || !has_ended {
             break;
         }
     }

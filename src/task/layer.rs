@@ -138,6 +138,18 @@ impl<T> TaskLayer<T> {
         self
     }
 
+    /// How often a message is given to the agent again whose run was lost with its process, where the store has
+    /// [leases](TaskStore#leases). Default: 0, such a task ends as failed: only its author knows whether an agent may do
+    /// its work twice.
+    ///
+    /// The log then says the task anew, as it was when the turn began, and goes on from there. The agent gets the same
+    /// message with the same task, but none of the headers and extensions that came with it.
+    #[must_use]
+    pub fn rerun_lost(mut self, times: u32) -> Self {
+        self.settings.rerun_lost = times;
+        self
+    }
+
     /// How long an agent may work on one message; `None` for as long as it likes. Default: 1 h, so that no task stays
     /// at work for ever. A task that runs into it fails.
     #[must_use]

@@ -89,6 +89,7 @@
 //! | [`max_runs`](TaskLayer::max_runs) | 100,000 | how many agents run at once |
 //! | [`max_events`](TaskLayer::max_events) | 1,000,000 | how many events a task has |
 //! | [`max_references`](TaskLayer::max_references) | 100 | how many tasks a message refers to |
+//! | [`rerun_lost`](TaskLayer::rerun_lost) | 0 | how often a lost run is begun again |
 //! | [`status_only`](TaskLayer::status_only) | no | whether a get shows the status alone |
 //! | [`context_is_task`](TaskLayer::context_is_task) | no | whether a task's id is also its conversation's |
 //! | [`named_ids`](TaskLayer::named_ids) | no | whether ids say what they are of |
@@ -127,7 +128,7 @@
 //! A run lives in the process that took its message. Where tasks outlive that process, the store has
 //! [leases](TaskStore#leases): a process renews its own three times before it would run out, and a task whose process
 //! has not done so ends as failed with a message that says so, by whichever process sees it first. After a restart that
-//! takes one lease. A cancel works from every process that shares the store; the one that has the run stops it as soon
+//! takes one lease. Where the agent may do its work twice, [`rerun_lost`](TaskLayer::rerun_lost) has it begun again instead. A cancel works from every process that shares the store; the one that has the run stops it as soon
 //! as the store [tells](TaskStore::ended_elsewhere) of it. Subscriptions, and messages to a task that waits for its caller,
 //! go to any of them.
 
@@ -141,6 +142,7 @@ mod narrator;
 mod next;
 mod progress;
 mod requests;
+mod rerun;
 mod run;
 mod runs;
 mod send;

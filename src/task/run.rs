@@ -38,6 +38,8 @@ pub(super) struct Run<T> {
     pub(super) context: TaskContext,
     /// The task before this message; `None` if the message begins it.
     pub(super) before: Option<Snapshot>,
+    /// The task with this message, if the store has it already.
+    pub(super) begun: Option<Snapshot>,
     /// True if whoever waits for the beginning wants to see the task as it then is.
     pub(super) shows_beginning: bool,
     /// True if the first thing that the agent says decides whether there is a task at all.
@@ -93,12 +95,14 @@ impl<T: TaskStore> Run<T> {
         if let Some(changed) = self.context.take_changed() {
             self.message = changed;
         }
-        let Self { shared, owner, task_id, context_id, message, before, shows_beginning, reporter, .. } = self;
+        let Self { shared, owner, task_id, context_id, message, before, begun, shows_beginning, reporter, .. } = self;
         let mut narrator =
             Narrator::new(Arc::clone(&task_id), Arc::clone(&context_id), before.as_ref().map(|before| &*before.task));
         let mut batch = Vec::new();
-        let beginning = match &before {
-            None => {
+        let revision = begun.as_ref().or(before.as_ref()).map_or(1, |before| before.revision);
+        let beginning = match (begun, &before) {
+            (Some(begun), _) => Beginning::Again(begun),
+            (None, None) => {
                 if shared.settings.first_event == FirstEvent::Working {
                     // The task itself says so.
                     narrator.works(&mut Vec::new());
@@ -107,7 +111,7 @@ impl<T: TaskStore> Run<T> {
                 task.history.push(message);
                 Beginning::Task(Arc::new(task))
             }
-            Some(before) => {
+            (None, Some(before)) => {
                 batch.push(Event::Message(message));
                 narrator.works(&mut batch);
                 Beginning::Turn(before.revision)
@@ -119,7 +123,7 @@ impl<T: TaskStore> Run<T> {
             task_id: Arc::clone(&task_id),
             context_id,
             narrator,
-            revision: before.map_or(1, |before| before.revision),
+            revision,
             flow: Flow::Goes,
             failure: None,
             cancellation: self.cancellation,
@@ -181,6 +185,8 @@ enum Beginning {
     Task(Arc<Task>),
     /// It is a further turn, behind this revision.
     Turn(u64),
+    /// It is there already, and the agent begins again.
+    Again(Snapshot),
 }
 
 impl Beginning {
@@ -196,6 +202,8 @@ impl Beginning {
         match self {
             Self::Task(task) => store.create_with(owner, task, events).await,
             Self::Turn(revision) => store.append(owner, task_id, revision, mem::take(events)).await,
+            Self::Again(begun) if events.is_empty() => Ok(begun),
+            Self::Again(begun) => store.append(owner, task_id, begun.revision, mem::take(events)).await,
         }
     }
 }

@@ -137,6 +137,7 @@ where
         undecided,
         decide_by: if undecided && !streaming { deadline } else { None },
         before: before.clone(),
+        begun: None,
         cancellation,
         slot,
         reporter,

@@ -13,8 +13,9 @@ use tower_service::Service;
 
 use super::{
     EventStream, TaskStore,
-    keeper::Keeper,
+    keeper::{BeginAgain, Keeper},
     requests::{cancel, get, list},
+    rerun::{Rerun, rerun},
     runs::Runs,
     send::{Prepared, Sending, prepare, prepare_later},
     settings::Settings,
@@ -68,18 +69,6 @@ impl<S, T> Tasks<S, T> {
     }
 }
 
-impl<T: TaskStore> Common<T> {
-    /// Sees to the store's leases from now on, if it has any. The first request is the first moment at which there is
-    /// surely a runtime, and before it nobody can see what others have left behind.
-    fn keep(&self) {
-        if let Some(lease) = self.store.lease()
-            && self.keeper.get().is_none()
-        {
-            self.keeper.get_or_init(|| Keeper::start(self.store.clone(), self.runs.clone(), lease));
-        }
-    }
-}
-
 impl<S, T> Service<Request<Operation>> for Tasks<S, T>
 where
     S: Service<Request<Arc<Message>>> + Clone + Send + 'static,
@@ -98,7 +87,7 @@ where
     }
 
     fn call(&mut self, request: Request<Operation>) -> ResponseFuture<T> {
-        self.shared.keep();
+        self.keep();
         let (head, operation) = request.into_parts();
         let owner = head.extensions.get::<Owner>().cloned().unwrap_or_default();
         let version = operation.version();
@@ -135,6 +124,32 @@ where
     S::Future: Send,
     T: TaskStore,
 {
+    /// Sees to the store's leases from now on, if it has any. The first request is the first moment at which there is
+    /// surely a runtime, and before it nobody can see what others have left behind.
+    fn keep(&self) {
+        let Common { store, settings, runs, keeper } = &*self.shared;
+        if let Some(lease) = store.lease()
+            && keeper.get().is_none()
+        {
+            keeper.get_or_init(|| {
+                let again = (settings.rerun_lost > 0).then(|| self.begin_again());
+                Keeper::start(store.clone(), runs.clone(), lease, again)
+            });
+        }
+    }
+
+    /// It must not hold on to what ends the keeper when it goes.
+    fn begin_again(&self) -> BeginAgain {
+        let (inner, common) = (self.inner.clone(), Arc::downgrade(&self.shared.0));
+        Box::new(move |lost| {
+            let (inner, common) = (inner.clone(), common.upgrade());
+            Box::pin(async move {
+                let Some(common) = common else { return Ok(Rerun::Settled) };
+                rerun(&Shared(common), inner, &lost).await
+            })
+        })
+    }
+
     fn send(&self, sending: Sending) -> ResponseFuture<T> {
         let (shared, inner) = (self.shared.clone(), self.inner.clone());
         if sending.is_fresh() {

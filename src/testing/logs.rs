@@ -20,6 +20,7 @@ pub(super) async fn check<S: Subject>(subject: &S) {
     a_terminal_state_is_final(&subject.empty().await).await;
     an_id_is_taken(&subject.empty().await).await;
     reading_begins_anywhere(&subject.empty().await).await;
+    a_task_is_made_with_what_comes_next(subject).await;
     the_task_is_what_its_log_folds_into(subject).await;
     what_was_given_out_does_not_change(&subject.empty().await).await;
     many_writers_leave_no_gap(subject).await;
@@ -161,6 +162,35 @@ async fn the_task_is_what_its_log_folds_into<S: Subject>(subject: &S) {
         let log: Vec<_> = log.iter().map(|entry| entry.event().clone()).collect();
         assert_eq!(log, events, "a log says what was said");
     }
+}
+
+async fn a_task_is_made_with_what_comes_next<S: Subject>(subject: &S) {
+    let (store, owner) = (subject.empty().await, ann());
+    let first = Arc::new(Task::new("t", "c", TaskState::Submitted));
+    let mut task = Task::clone(&first);
+    let mut events = everything("t");
+    for event in &events {
+        fold(&mut task, event).expect("the task is not over");
+    }
+    let all = events.len();
+    let made = store.create_with(&owner, first, &mut events).await.expect("a task can be made");
+    let written = 1 + (all - events.len()) as u64;
+    assert_eq!(made.revision, written, "what was taken out of the list was written");
+    let snapshot = if events.is_empty() { made } else { appended(&store, "t", written, events).await };
+    assert_eq!(*snapshot.task, task, "what is left in the list is appended afterwards");
+    agrees(&store, &task, 1 + all as u64).await;
+    let again = Arc::new(Task::new("t", "d", TaskState::Submitted));
+    let result = store.create_with(&owner, again, &mut vec![status("t", TaskState::Working)]).await;
+    assert_eq!(word_of(result), "conflict", "an id is taken");
+    agrees(&store, &task, 1 + all as u64).await;
+    // One that goes on after it was made is like any other.
+    let other = Arc::new(Task::new("u", "c", TaskState::Submitted));
+    let mut begun = vec![status("u", TaskState::Working), word("u", "x")];
+    let made = store.create_with(&owner, other, &mut begun).await.expect("a task can be made");
+    begun.push(word("u", "y"));
+    let next = appended(&store, "u", made.revision, begun).await;
+    assert_eq!((next.revision, next.task.status.state), (4, TaskState::Working));
+    assert_eq!(numbers(&store, "u", 0, 9).await, [1, 2, 3, 4]);
 }
 
 /// The snapshot is this, and so is what its log folds into.

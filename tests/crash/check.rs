@@ -24,14 +24,17 @@ pub(crate) struct Seen {
     cut: usize,
     /// Whole answers.
     answers: usize,
+    /// Runs that were begun again.
+    reruns: usize,
     /// What each task's log was at the end of an earlier round.
     ended: BTreeMap<String, u64>,
 }
 
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tasks, events, cut, answers, .. } = self;
-        write!(f, "{tasks} tasks, {events} events shown, {cut} streams cut and read on, {answers} whole answers")
+        let Self { tasks, events, cut, answers, reruns, .. } = self;
+        write!(f, "{tasks} tasks, {events} events shown, {cut} streams cut and read on, {answers} whole answers, ")?;
+        write!(f, "{reruns} lost runs begun again")
     }
 }
 
@@ -77,7 +80,7 @@ impl Seen {
     }
 
     /// Every task there is: a log without gaps that folds into the snapshot, and ends as it ended before.
-    async fn all_logs(&self, store: &SqliteTaskStore) -> Outcome<BTreeMap<String, u64>> {
+    async fn all_logs(&mut self, store: &SqliteTaskStore) -> Outcome<BTreeMap<String, u64>> {
         let (owner, mut query, mut revisions) = (Owner::anonymous(), ListQuery::new(100), BTreeMap::new());
         loop {
             let page = store.list(&owner, &query).await?;
@@ -89,6 +92,7 @@ impl Seen {
                 // What has ended in an earlier round was looked at then.
                 if self.ended.get(&*listed.id) != Some(&snapshot.revision) {
                     let log = store.read(&owner, &listed.id, 0, usize::MAX).await?;
+                    self.reruns += log.iter().skip(1).filter(|entry| matches!(entry.event(), Event::Task(_))).count();
                     folds_into(&log, &snapshot.task, snapshot.revision)
                         .map_err(|error| format!("task {}: {error}", listed.id))?;
                     if self.ended.contains_key(&*listed.id) {

@@ -37,6 +37,8 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Tells this program that it is the server, and which file is its own.
 const SERVER: &str = "CRASH_SERVER";
+/// Tells the server how often it may begin a lost run again.
+const RERUNS: &str = "CRASH_RERUNS";
 /// How many connections stream, and how many wait for whole answers.
 const STREAMS: usize = 6;
 const SENDERS: usize = 3;
@@ -46,7 +48,8 @@ pub(crate) const LEASE: Duration = Duration::from_millis(400);
 fn main() -> Outcome<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     if let Ok(file) = env::var(SERVER) {
-        return runtime.block_on(server::serve_on(&file));
+        let reruns = env::var(RERUNS)?.parse()?;
+        return runtime.block_on(server::serve_on(&file, reruns));
     }
     // A test is asked for its name by some who run them.
     if env::args().any(|argument| argument == "--list") {
@@ -65,7 +68,7 @@ async fn rounds() -> Outcome<()> {
     let file = File::new();
     let (mut random, mut seen) = (Random(seed | 1), check::Seen::default());
     for round in 0..rounds {
-        let (mut process, url) = start(&file.0).await?;
+        let (mut process, url) = start(&file.0, 0).await?;
         let work = (0..STREAMS).map(|_| tokio::spawn(client::stream_on(url.clone(), random.next())));
         let work: Vec<_> = work.collect();
         let sends = (0..SENDERS).map(|_| tokio::spawn(client::send_on(url.clone(), random.next())));
@@ -80,7 +83,8 @@ async fn rounds() -> Outcome<()> {
         for sent in sends {
             done.extend(sent.await??);
         }
-        let (mut process, url) = start(&file.0).await?;
+        // Every other time what was lost is begun again.
+        let (mut process, url) = start(&file.0, round % 2).await?;
         let readers = client::read_on(&url, readers).await?;
         check::nothing_stays_at_work(&url).await?;
         process.kill().await?;
@@ -91,9 +95,10 @@ async fn rounds() -> Outcome<()> {
 }
 
 /// A server process on the file, and where it serves.
-async fn start(file: &Path) -> Outcome<(Child, String)> {
+async fn start(file: &Path, reruns: u64) -> Outcome<(Child, String)> {
     let mut process = Command::new(env::current_exe()?)
         .env(SERVER, file)
+        .env(RERUNS, reruns.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .kill_on_drop(true)

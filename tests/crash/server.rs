@@ -15,12 +15,13 @@ use tower::service_fn;
 
 use super::{LEASE, Outcome, Random};
 
-pub(crate) async fn serve_on(file: &str) -> Outcome<()> {
+pub(crate) async fn serve_on(file: &str, reruns: u32) -> Outcome<()> {
     let store = SqliteTaskStore::builder(file).lease(LEASE).open().await?;
     let agent = service_fn(|request: Request<Input>| async move { Ok::<_, Infallible>(reply(request.body().text())) });
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
-    let service = Mount::new("mortal", agent).task_store(store).url(&url).build()?;
+    let service =
+        Mount::new("mortal", agent).task_store(store).tasks(|tasks| tasks.rerun_lost(reruns)).url(&url).build()?;
     println!("{url}");
     serve(listener, service).await?;
     Ok(())

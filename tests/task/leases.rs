@@ -174,3 +174,93 @@ async fn a_shutdown_ends_what_is_not_over_and_gives_the_lease_up() {
     sleep(LEASE / 3 + Duration::from_secs(1)).await;
     assert_eq!(two.state("late").await, TaskState::Failed);
 }
+
+/// Two processes whose agent may do its work twice, and the runs of both.
+fn two_that_rerun(times: u32) -> (Leased, Server, Server, mpsc::UnboundedReceiver<Run>) {
+    let first = Leased::new();
+    let (agent, runs) = driven();
+    let server = |store| Server::new(TaskLayer::with_store(store).rerun_lost(times), agent.clone());
+    (first.clone(), server(first.clone()), server(first.other()), runs)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_run_is_begun_again_where_it_may_be() {
+    let (first, one, two, mut runs) = two_that_rerun(1);
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.owned_by("ann").send(at_once("go")).await.unwrap().task().id.clone();
+    let lost = runs.recv().await.unwrap();
+    lost.say("half of ");
+    quiet().await;
+    let ann = two.owned_by("ann");
+    let stream = ann.subscribe_after(&id, 1).await.unwrap();
+    first.is_dead.store(true, SeqCst);
+    let again = tokio::time::timeout(LEASE * 2, runs.recv()).await.unwrap().unwrap();
+    assert_eq!((again.id(), again.request.body().text()), (id.clone(), "go".to_owned()));
+    assert!(again.request.task_context().task().is_none(), "as at the first time");
+    again.say("all of ");
+    again.say("it");
+    drop(again);
+    let events = tokio::time::timeout(LEASE, rest(stream)).await.unwrap();
+    assert_eq!(numbers(&events), (1..=events.len() as u64).collect::<Vec<_>>());
+    let task = ann.get(&id).await.unwrap();
+    assert_eq!((task.status.state, task.history.len(), task.artifacts.len()), (TaskState::Completed, 1, 1));
+    assert_eq!(task.artifacts[0].parts[0].as_text(), Some("all of it"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_later_turn_is_begun_again_with_what_was_before_it() {
+    let (first, one, two, mut runs) = two_that_rerun(1);
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    run.say("first");
+    run.say(Update::input_required("which?"));
+    drop(run);
+    quiet().await;
+    let mut message = follow_up(&id, "that").into_send();
+    message.configuration.return_immediately = true;
+    one.send(message).await.unwrap();
+    let lost = runs.recv().await.unwrap();
+    lost.say("lost");
+    quiet().await;
+    first.is_dead.store(true, SeqCst);
+    let again = tokio::time::timeout(LEASE * 2, runs.recv()).await.unwrap().unwrap();
+    assert_eq!(again.request.body().text(), "that");
+    let before = again.request.task_context().task().unwrap();
+    assert_eq!(before.status.state, TaskState::InputRequired);
+    again.say("second");
+    drop(again);
+    quiet().await;
+    let task = two.get(&id).await.unwrap();
+    let texts: Vec<_> = task.artifacts.iter().map(|artifact| artifact.parts[0].as_text().unwrap()).collect();
+    assert_eq!((task.status.state, texts), (TaskState::Completed, vec!["first", "second"]));
+    assert_eq!(task.history.len(), 3, "go, which?, that");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_lost_again_and_again_is_given_up() {
+    let (first, one, two, mut runs) = two_that_rerun(2);
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let mut lost = vec![runs.recv().await.unwrap()];
+    // Each process that has it dies.
+    let (mut dying, mut servers) = (first, vec![one, two]);
+    for _ in 0..2 {
+        let next = dying.other();
+        let (agent, mut reruns) = driven();
+        let server = Server::new(TaskLayer::with_store(next.clone()).rerun_lost(2), agent);
+        server.list(ListTasks::default()).await.unwrap();
+        if servers.len() == 2 {
+            // The second one only watches from here on.
+            servers.remove(1);
+        }
+        dying.is_dead.store(true, SeqCst);
+        lost.push(tokio::time::timeout(LEASE * 3, reruns.recv()).await.unwrap().unwrap());
+        (dying, servers) = (next, [servers, vec![server]].concat());
+    }
+    let last = Server::new(TaskLayer::with_store(dying.other()).rerun_lost(2), asking());
+    last.list(ListTasks::default()).await.unwrap();
+    dying.is_dead.store(true, SeqCst);
+    sleep(LEASE * 3).await;
+    assert_eq!(last.state(&id).await, TaskState::Failed);
+}

@@ -196,25 +196,42 @@ impl SqliteTaskStore {
 
 impl TaskStore for SqliteTaskStore {
     async fn create(&self, owner: &Owner, task: Arc<Task>) -> Result<Snapshot, StoreError> {
-        let event = Event::Task(task);
-        let events = write_events("", "", std::slice::from_ref(&event));
-        let Event::Task(task) = event else { return Err(unavailable("a task is a task")) };
-        let unfolded = events.len();
+        self.create_with(owner, task, &mut Vec::new()).await
+    }
+
+    async fn create_with(
+        &self,
+        owner: &Owner,
+        mut task: Arc<Task>,
+        events: &mut Vec<Event>,
+    ) -> Result<Snapshot, StoreError> {
+        let log: Vec<_> = std::iter::once(Event::Task(Arc::clone(&task))).chain(events.drain(..)).collect();
+        if log.len() > 1 {
+            let whole = Arc::make_mut(&mut task);
+            for event in &log[1..] {
+                fold(whole, event).map_err(|_| StoreError::Terminal)?;
+            }
+        }
+        let (text, revision) = (write_events(&task.id, &task.context_id, &log), log.len() as u64);
+        let is_active = task.status.state.kind() == StateKind::Active;
+        let unfolded = text.len();
         let create = Create {
             id: Arc::clone(&task.id),
             owner: owner_text(owner).into_owned(),
             context: Arc::clone(&task.context_id),
             standing: standing(&task),
-            events,
+            revision: stored(revision),
+            events: text,
+            // What is alone in its log need not be written twice.
+            snapshot: (!is_active && revision > 1).then(|| write_task(&task)),
         };
         let Written::Done(seq) = self.0.write(Write::Create(create)).await? else { return Err(StoreError::Conflict) };
-        if task.status.state.kind() == StateKind::Active {
-            let (owner, task) = (owner.clone(), Arc::clone(&task));
-            let id = Arc::clone(&task.id);
-            let ready = Ready { owner, seq, revision: 1, task, snapshot: 0, unfolded, is_held: true };
-            self.0.keep_ready(&id, ready);
+        if is_active {
+            let (owner, kept) = (owner.clone(), Arc::clone(&task));
+            let ready = Ready { owner, seq, revision, task: kept, snapshot: 0, unfolded, is_held: true };
+            self.0.keep_ready(&task.id, ready);
         }
-        Ok(Snapshot::new(task, 1))
+        Ok(Snapshot::new(task, revision))
     }
 
     async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {

@@ -38,7 +38,7 @@ impl SqliteTaskStoreBuilder {
             place,
             settings: Settings {
                 readers: 4,
-                patience: Duration::from_secs(5),
+                patience: Duration::from_secs(15),
                 is_relaxed: false,
                 lease: SqliteTaskStore::DEFAULT_LEASE,
                 poll: Duration::from_millis(100),
@@ -59,7 +59,8 @@ impl SqliteTaskStoreBuilder {
     }
 
     /// How long a read waits for a connection, and a write for another process that writes, before the store counts as
-    /// not available. Default: 5 s, longer than any transaction here takes and shorter than callers wait.
+    /// not available. Default: 15 s, so that a machine that stands still for ten loses no run, and a lease does not run
+    /// out meanwhile.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.settings.patience = patience;
         self

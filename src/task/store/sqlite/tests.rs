@@ -223,6 +223,14 @@ async fn a_file_that_another_one_holds_is_waited_for_and_then_given_up() {
     assert_eq!(store.get(&ann(), "t").await.unwrap().revision, 1, "reads go on");
     lock.rollback().await.unwrap();
     assert_eq!(store.append(&ann(), "t", 1, vec![word("x")]).await.unwrap().revision, 2);
+    // One that lets go in time is only waited for.
+    let lock = sqlx::Connection::begin_with(&mut other, "BEGIN IMMEDIATE").await.unwrap();
+    let owner = ann();
+    let (appended, ()) = tokio::join!(store.append(&owner, "t", 2, vec![word("y")]), async {
+        assert_eq!(store.get(&owner, "t").await.unwrap().revision, 2);
+        lock.rollback().await.unwrap();
+    });
+    assert_eq!(appended.unwrap().revision, 3);
 }
 
 #[tokio::test]

@@ -16,22 +16,26 @@ const QUEUE: usize = 1024;
 /// How many tasks are let go of in one transaction.
 const LET_GO_AT_ONCE: i64 = 500;
 
+/// Each of these is one trip to SQLite: a row of `tasks`, and, if that was as expected, one of the log and perhaps a
+/// snapshot.
 const CREATE: &str = "\
     INSERT INTO tasks (id, owner, context, state, phase, moment, revision, holder) \
-    VALUES ($1, $2, $3, $4, $5, $6, 1, CASE WHEN $5 = 0 THEN $7 END) ON CONFLICT (id) DO NOTHING; \
-    INSERT INTO log (task, last, first, events) SELECT last_insert_rowid(), 1, 1, $8 WHERE changes() = 1";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $5 = 0 THEN $8 END) ON CONFLICT (id) DO NOTHING; \
+    INSERT INTO log (task, last, first, events) SELECT last_insert_rowid(), $7, 1, $9 WHERE changes() = 1; \
+    INSERT INTO snapshots (task, revision, body) SELECT last_insert_rowid(), $7, $10 \
+    WHERE changes() = 1 AND $10 IS NOT NULL";
 
 /// Of a task whose status stays, and which is this holder's already.
 const APPEND: &str = "\
     UPDATE tasks SET revision = $1 WHERE seq = $2 AND revision = $3; \
-    INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1";
+    INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1; \
+    INSERT OR REPLACE INTO snapshots (task, revision, body) SELECT $2, $1, $5 WHERE changes() = 1 AND $5 IS NOT NULL";
 
 const MOVE: &str = "\
-    UPDATE tasks SET revision = $1, state = $5, phase = $6, moment = $7, holder = CASE \
-    WHEN $6 = 0 THEN $8 WHEN $6 = 2 AND phase = 0 AND holder <> $8 THEN holder END WHERE seq = $2 AND revision = $3; \
-    INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1";
-
-const SNAPSHOT: &str = "INSERT OR REPLACE INTO snapshots (task, revision, body) VALUES ($1, $2, $3)";
+    UPDATE tasks SET revision = $1, state = $6, phase = $7, moment = $8, holder = CASE \
+    WHEN $7 = 0 THEN $9 WHEN $7 = 2 AND phase = 0 AND holder <> $9 THEN holder END WHERE seq = $2 AND revision = $3; \
+    INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1; \
+    INSERT OR REPLACE INTO snapshots (task, revision, body) SELECT $2, $1, $5 WHERE changes() = 1 AND $5 IS NOT NULL";
 
 const BEAT: &str =
     "INSERT INTO holders (id, beat) VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET beat = max(beat, 0) + 1";
@@ -62,7 +66,10 @@ pub(super) struct Create {
     pub(super) owner: String,
     pub(super) context: Arc<str>,
     pub(super) standing: Standing,
+    pub(super) revision: i64,
     pub(super) events: String,
+    /// The whole task, if it is to be written.
+    pub(super) snapshot: Option<String>,
 }
 
 #[derive(Debug)]
@@ -227,23 +234,19 @@ async fn one(connection: &mut SqliteConnection, holder: i64, write: &Write) -> R
         Write::Create(create) => {
             let Standing { state, phase, moment } = create.standing;
             let query = sqlx::query(CREATE).bind(&*create.id).bind(&*create.owner).bind(&*create.context);
-            let query = query.bind(state).bind(phase).bind(moment).bind(holder).bind(&*create.events);
-            let done = connection.execute(query).await?;
-            Ok(written(&done))
+            let query = query.bind(state).bind(phase).bind(moment).bind(create.revision).bind(holder);
+            let query = query.bind(&*create.events).bind(create.snapshot.as_deref());
+            connection.execute(query).await.map(|done| written(&done))
         }
         Write::Append(append) => {
             let query = sqlx::query(if append.moves.is_some() { MOVE } else { APPEND });
             let query = query.bind(append.revision).bind(append.seq).bind(append.expected).bind(&*append.events);
+            let query = query.bind(append.snapshot.as_deref());
             let query = match append.moves {
                 Some(Standing { state, phase, moment }) => query.bind(state).bind(phase).bind(moment).bind(holder),
                 None => query,
             };
-            let done = connection.execute(query).await?;
-            if let (Some(body), true) = (&append.snapshot, done.rows_affected() > 0) {
-                let query = sqlx::query(SNAPSHOT).bind(append.seq).bind(append.revision).bind(&**body);
-                connection.execute(query).await?;
-            }
-            Ok(written(&done))
+            connection.execute(query).await.map(|done| written(&done))
         }
         Write::Beat => beat(connection, holder).await.map(|()| Written::Done(0)),
         Write::Release => {
