@@ -143,7 +143,8 @@ impl<T> TaskLayer<T> {
     /// its work twice.
     ///
     /// The log then says the task anew, as it was when the turn began, and goes on from there. The agent gets the same
-    /// message with the same task, but none of the headers and extensions that came with it.
+    /// message with the same task, but none of the headers and extensions that came with it. Whichever process sees the
+    /// loss first gives the message to its own agent, so all that share a store must have the same one.
     #[must_use]
     pub fn rerun_lost(mut self, times: u32) -> Self {
         self.settings.rerun_lost = times;

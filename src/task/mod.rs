@@ -127,10 +127,11 @@
 //!
 //! A run lives in the process that took its message. Where tasks outlive that process, the store has
 //! [leases](TaskStore#leases): a process renews its own three times before it would run out, and a task whose process
-//! has not done so ends as failed with a message that says so, by whichever process sees it first. After a restart that
-//! takes one lease. Where the agent may do its work twice, [`rerun_lost`](TaskLayer::rerun_lost) has it begun again instead. A cancel works from every process that shares the store; the one that has the run stops it as soon
-//! as the store [tells](TaskStore::ended_elsewhere) of it. Subscriptions, and messages to a task that waits for its caller,
-//! go to any of them.
+//! has not done so ends as failed with a message that says so, by whichever process sees it first. A process looks from
+//! its first request on, so after a restart that takes one lease from there. Where the agent may do its work twice,
+//! [`rerun_lost`](TaskLayer::rerun_lost) has it begun again instead. A cancel works from every process that shares the
+//! store; the one that has the run stops it as soon as the store [tells](TaskStore::ended_elsewhere) of it. Subscriptions,
+//! and messages to a task that waits for its caller, go to any of them.
 
 mod answer;
 mod error;

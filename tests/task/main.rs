@@ -13,6 +13,8 @@ mod list;
 mod logged;
 mod probe;
 mod send;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 mod stream;
 mod subscribe;

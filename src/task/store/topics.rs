@@ -101,7 +101,7 @@ impl Topics {
         let topics = self.lock();
         let topic = topics.get(id).filter(|topic| topic.owner == *owner)?;
         let first = topic.recent.front()?.number();
-        let from = usize::try_from((after + 1).checked_sub(first)?).ok()?;
+        let from = usize::try_from(after.saturating_add(1).checked_sub(first)?).ok()?;
         let entries = topic.recent.range(from.min(topic.recent.len())..);
         let entries: Vec<_> = entries.take(limit).cloned().collect();
         (!entries.is_empty()).then_some(entries)

@@ -166,7 +166,9 @@ pub(super) async fn list(readers: &SqlitePool, owner: &Owner, query: &ListQuery)
     if let Some(Key { millis, sequence }) = before {
         select.push(" AND (t.moment, t.seq) < (").push_bind(millis).push(", ").push_bind(stored(sequence)).push(")");
     }
-    select.push(" ORDER BY t.moment DESC, t.seq DESC LIMIT ").push_bind(stored(query.page_size as u64 + 1));
+    select
+        .push(" ORDER BY t.moment DESC, t.seq DESC LIMIT ")
+        .push_bind(stored((query.page_size as u64).saturating_add(1)));
     let rows = select.build().fetch_all(readers).await.map_err(unavailable)?;
     let (mut tasks, mut last, mut next) = (Vec::new(), None, None);
     for found in rows {

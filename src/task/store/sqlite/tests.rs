@@ -263,6 +263,24 @@ async fn f86_a_long_artifact_costs_snapshots_no_longer_than_its_log() {
     assert!(pages * 4096 < 4 << 20, "{pages} pages");
 }
 
+#[test]
+fn what_is_written_of_a_state_never_changes() {
+    let written = [
+        (TaskState::Unspecified, -1),
+        (TaskState::Submitted, 0),
+        (TaskState::Working, 1),
+        (TaskState::Completed, 2),
+        (TaskState::Failed, 3),
+        (TaskState::Canceled, 4),
+        (TaskState::InputRequired, 5),
+        (TaskState::Rejected, 6),
+        (TaskState::AuthRequired, 7),
+    ];
+    for (state, number) in written {
+        assert_eq!(state_number(state), number, "{state}");
+    }
+}
+
 #[tokio::test]
 async fn every_statement_finds_its_rows_by_an_index() {
     let folder = Folder::default();
