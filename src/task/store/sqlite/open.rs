@@ -6,6 +6,7 @@ use sqlx::{
     ConnectOptions as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+use tokio::time::{Instant, sleep};
 
 use super::{Inner, SqliteTaskStore, Watching, schema::migrate, watch_others, writer::Writer};
 use crate::{error::BoxError, task::StoreError};
@@ -138,11 +139,10 @@ impl SqliteTaskStoreBuilder {
         let options = SqliteConnectOptions::from_str("sqlite://")?
             .filename(path)
             .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
             .synchronous(if settings.is_relaxed { SqliteSynchronous::Normal } else { SqliteSynchronous::Full })
             .busy_timeout(settings.patience)
             .disable_statement_logging();
-        let mut connection = options.connect().await?;
+        let mut connection = first_connection(&options, settings.patience).await?;
         migrate(&mut connection).await?;
         limit(&mut connection, settings.max_bytes).await?;
         let made = sqlx::query("INSERT INTO holders (beat) VALUES (0)").execute(&mut connection).await?;
@@ -159,6 +159,29 @@ impl SqliteTaskStoreBuilder {
         watch_others(&store, watching);
         Ok(store)
     }
+}
+
+/// The connection that brings the file to its journal, which stays with the file. SQLite does not wait for others who do
+/// the same at that moment, so this does.
+async fn first_connection(options: &SqliteConnectOptions, patience: Duration) -> Result<SqliteConnection, BoxError> {
+    let options = options.clone().journal_mode(SqliteJournalMode::Wal);
+    let started = Instant::now();
+    loop {
+        match options.connect().await {
+            Err(sqlx::Error::Database(error)) if is_busy(&*error) && started.elapsed() < patience => {
+                sleep(RETRY).await;
+            }
+            opened => return Ok(opened?),
+        }
+    }
+}
+
+/// How long to wait before the file is tried again: somebody else's change of its journal takes about that.
+const RETRY: Duration = Duration::from_millis(10);
+
+/// True for `SQLITE_BUSY` in any of its extended forms, whose lowest byte is 5.
+fn is_busy(error: &dyn sqlx::error::DatabaseError) -> bool {
+    error.code().and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
 /// The path in what may also be written as a URL, as other programs do.

@@ -122,7 +122,7 @@ async fn everything_is_there_after_a_restart() {
 async fn many_may_start_at_once() {
     let folder = Folder::default();
     let file = folder.file();
-    let starts = (0..8).map(|_| tokio::spawn(SqliteTaskStore::builder(&*file).relaxed(true).open()));
+    let starts = (0..16).map(|_| tokio::spawn(SqliteTaskStore::builder(&*file).relaxed(true).open()));
     for start in starts.collect::<Vec<_>>() {
         start.await.unwrap().unwrap();
     }
