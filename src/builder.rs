@@ -39,7 +39,8 @@ use crate::{
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), a2a_layers::error::BoxError> {
-/// let card = AgentCardBuilder::new("echo").json_rpc("http://localhost:8000/").build()?;
+/// // What the card does not offer, `capability` refuses.
+/// let card = AgentCardBuilder::new("echo").json_rpc("http://localhost:8000/").streaming(true).build()?;
 /// let service = ServiceBuilder::new()
 ///     .agent_card(AgentCardService::new(card.clone())?)
 ///     .sse()
@@ -84,7 +85,8 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
     fn grpc(self) -> ServiceBuilder<Stack<crate::grpc::GrpcLayer, L>>;
 
-    /// Refuses what the card does not promise.
+    /// Refuses what the card does not promise: streams too, unless it says that the agent
+    /// [streams](crate::agent_card::AgentCardBuilder::streaming).
     fn capability(self, card: &AgentCard) -> ServiceBuilder<Stack<CapabilityLayer, L>>;
 
     /// Activates the card's protocol extensions, and demands those that it requires.

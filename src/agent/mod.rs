@@ -4,7 +4,8 @@
 //! [`part`](crate::part) layer) whose response implements [`IntoReply`]. The request's head is the one that came in over
 //! the socket; [`RequestExt`] tells the task, the conversation, the caller, and when the work is no longer wanted.
 //!
-//! - A string, a JSON value, a part or an artifact is a whole answer and completes the task. So does a [`Message`](crate::types::Message), which is sent without a task where the mount leaves that [to the
+//! - A string, a JSON value, a part or an artifact is a whole answer and completes the task. So does a
+//!   [`Message`](crate::types::Message), which is sent without a task where the mount leaves that [to the
 //!   agent](crate::task::ReplyMode::Auto).
 //! - [`Reply::stream`] answers bit by bit: pieces of text, which join into one artifact; data and files, which are
 //!   artifacts of their own; artifacts under ids of your choice; states.
@@ -33,7 +34,7 @@
 //!     let asked_before = request.task_context().history().next().is_some();
 //!     let text = request.body().text().to_owned();
 //!     if !asked_before && text == "weather" {
-//!         return Ok::<_, Infallible>(Reply::updates(vec![Update::input_required("Where?")]));
+//!         return Ok::<_, Infallible>(Reply::from(Update::input_required("Where?")));
 //!     }
 //!     let updates = [
 //!         Update::progress("looking out of the window"),

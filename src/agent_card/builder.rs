@@ -192,7 +192,7 @@ impl AgentCardBuilder {
         self
     }
 
-    /// Whether it streams. The default is no.
+    /// Whether it streams. The default is no, and yes for the card of a [`Mount`](crate::server::Mount).
     pub fn streaming(mut self, offered: bool) -> Self {
         self.card.capabilities.streaming = offered;
         self

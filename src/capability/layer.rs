@@ -82,7 +82,7 @@ impl CapabilityLayer {
             };
         }
         if kind.is_streaming() && !self.streaming {
-            return refuse(ErrorKind::UnsupportedOperation, "the agent does not stream");
+            return refuse(ErrorKind::UnsupportedOperation, "the agent's card does not offer streams");
         }
         let brings_webhook = match operation.request() {
             OperationRequest::SendMessage(send) | OperationRequest::SendStreamingMessage(send) => {

@@ -180,7 +180,8 @@ impl SqliteTaskStore {
     /// [builder](Self::builder). There is none in memory: that is what [`MemoryTaskStore`](super::MemoryTaskStore) is for.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if the file cannot be opened, is none of this store's, or of a later version.
+    /// [`StoreError::Unavailable`] if the file cannot be opened, is none of this store's, or of a later version; its source
+    /// says which, and of what file.
     ///
     /// # Panics
     /// Outside of a tokio runtime.

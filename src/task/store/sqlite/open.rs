@@ -125,12 +125,15 @@ impl SqliteTaskStoreBuilder {
     /// Opens the file, makes it if there is none, and brings it up to this version of the crate.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if the file cannot be opened, is none of this store's, or of a later version.
+    /// [`StoreError::Unavailable`] if the file cannot be opened, is none of this store's, or of a later version; its source
+    /// says which, and of what file.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
     pub async fn open(self) -> Result<SqliteTaskStore, StoreError> {
-        self.open_inner().await.map_err(StoreError::Unavailable)
+        let place = self.place.clone();
+        // SQLite does not say which file it means.
+        self.open_inner().await.map_err(|error| StoreError::Unavailable(format!("{place}: {error}").into()))
     }
 
     async fn open_inner(self) -> Result<SqliteTaskStore, BoxError> {
@@ -188,9 +191,7 @@ fn is_busy(error: &dyn sqlx::error::DatabaseError) -> bool {
 fn path(place: &str) -> Result<PathBuf, BoxError> {
     let path = place.strip_prefix("sqlite:").map_or(place, |rest| rest.strip_prefix("//").unwrap_or(rest));
     if path.is_empty() || path.starts_with(':') || path.contains('?') {
-        return Err(
-            format!("{place:?} names no file; memory is for MemoryTaskStore, parameters for the builder").into()
-        );
+        return Err("this names no file; memory is for MemoryTaskStore, parameters for the builder".into());
     }
     Ok(PathBuf::from(path))
 }

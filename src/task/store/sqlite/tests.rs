@@ -149,7 +149,9 @@ async fn a_file_that_is_none_of_this_version_is_left_alone() {
     let text = folder.file();
     std::fs::write(&text, vec![b'x'; 10_000]).unwrap();
     assert!(matches!(SqliteTaskStore::open(&*text).await, Err(StoreError::Unavailable(_))));
-    assert!(SqliteTaskStore::open("/nowhere/at/all/tasks.db").await.is_err());
+    let error = SqliteTaskStore::open("/nowhere/at/all/tasks.db").await.unwrap_err();
+    let StoreError::Unavailable(cause) = error else { panic!("{error:?}") };
+    assert!(cause.to_string().starts_with("/nowhere/at/all/tasks.db: "), "{cause}");
     assert!(SqliteTaskStore::open("sqlite::memory:").await.is_err());
 }
 
