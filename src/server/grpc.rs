@@ -10,13 +10,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, header};
+use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 #[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
 use tokio::time::timeout;
 use tower_service::Service;
 
+use super::not_grpc::is_grpc;
 #[cfg(any(feature = "grpc-health", feature = "grpc-reflection"))]
 use crate::error::ErrorKind;
 use crate::{
@@ -25,9 +26,6 @@ use crate::{
     operation::{Operation, Outcome, ProtocolVersion},
     task::EventStream,
 };
-
-/// What the media types of gRPC begin with.
-const GRPC: &[u8] = b"application/grpc";
 
 /// What carries out operations in a mount.
 pub(super) trait Operations:
@@ -173,10 +171,7 @@ impl<B> Side<B> {
 
     /// True if a request is gRPC's business.
     pub(super) fn takes(&self, request: &Request<B>) -> bool {
-        let kind = request.headers().get(header::CONTENT_TYPE);
-        // So that whatever begins like it is told no in its own words.
-        let begins = kind.and_then(|kind| kind.as_bytes().get(..GRPC.len()));
-        begins.is_some_and(|begins| begins.eq_ignore_ascii_case(GRPC))
+        is_grpc(request.headers())
     }
 
     pub(super) fn call<F>(&self, request: Request<B>) -> AnyFuture<F> {

@@ -66,6 +66,7 @@ mod grpc;
 mod linger;
 mod mount;
 mod mounts;
+mod not_grpc;
 #[cfg(feature = "http2")]
 mod preface;
 mod serve;

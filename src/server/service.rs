@@ -15,9 +15,9 @@ use http_body_util::Full;
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use super::bindings::Items;
 #[cfg(feature = "grpc")]
 use super::grpc::{AnyBody, AnyFuture, Side};
+use super::{bindings::Items, not_grpc};
 use crate::{
     agent_card::{self, AgentCardLayer},
     blob::ServeBlobsBody,
@@ -179,7 +179,7 @@ impl<B> Service<Request<B>> for A2aService<B> {
         if let Some(side) = self.0.grpc.as_ref().filter(|side| side.takes(&request)) {
             return ResponseFuture { future: side.call(request) };
         }
-        let future = match self.0.card.answer(&request) {
+        let future = match self.0.card.answer(&request).or_else(|| not_grpc::refuse(&request)) {
             Some(response) => agent_card::ResponseFuture::card(response),
             None => agent_card::ResponseFuture::inner(self.0.stack.call(request)),
         };

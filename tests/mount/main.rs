@@ -160,3 +160,22 @@ async fn s07_strict_data_is_held_to_in_1_0() {
         assert!(sent.get("result").is_some(), "{sent}");
     }
 }
+
+#[tokio::test]
+async fn a_call_of_grpc_to_a_mount_without_it_is_refused_in_grpcs_own_words() {
+    let service: A2aService<Body> = Mount::new("echo", service_fn(echo)).build().unwrap();
+    let request = |version| {
+        Request::post("/lf.a2a.v1.A2AService/ListTasks")
+            .version(version)
+            .header("content-type", "application/grpc+proto")
+            .body(Body::default())
+            .unwrap()
+    };
+    let response = service.clone().oneshot(request(http::Version::HTTP_2)).await.unwrap();
+    assert_eq!((response.status(), &response.headers()["grpc-status"]), (StatusCode::OK, &"12".parse().unwrap()));
+    assert_eq!(response.headers()["content-type"], "application/grpc");
+    assert!(response.into_body().collect().await.unwrap().to_bytes().is_empty());
+    // gRPC has no other form over HTTP/1.1, so there it is a request like any other.
+    let response = service.oneshot(request(http::Version::HTTP_11)).await.unwrap();
+    assert!(response.status().is_client_error(), "{}", response.status());
+}
