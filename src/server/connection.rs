@@ -2,7 +2,7 @@
 
 #[cfg(feature = "http2")]
 use std::io;
-use std::{convert::Infallible, future, pin::pin, time::Duration};
+use std::{convert::Infallible, future, pin::Pin, time::Duration};
 
 use http::{Request, Response};
 #[cfg(feature = "http2")]
@@ -60,12 +60,13 @@ impl Protocols {
         #[cfg(feature = "http2")]
         let io = match first_bytes(io, self.first_bytes_timeout, phase.clone()).await {
             Ok(io) if io.is_http2() => {
-                return drive(self.http2.serve_connection(TokioIo::new(io), service), phase).await;
+                let connection = Box::pin(self.http2.serve_connection(TokioIo::new(io), service));
+                return drive(connection, phase).await;
             }
             Ok(io) => io,
             Err(error) => return tracing::debug!(%error, "a connection did not begin"),
         };
-        drive(self.http1.serve_connection(TokioIo::new(io), service), phase).await;
+        drive(Box::pin(self.http1.serve_connection(TokioIo::new(io), service)), phase).await;
     }
 }
 
@@ -89,11 +90,11 @@ async fn first_bytes<I: AsyncRead + Unpin>(
     }
 }
 
-async fn drive<C>(connection: C, mut phase: watch::Receiver<Phase>)
+/// In a box, a connection takes the room of its own version, and takes it once.
+async fn drive<C>(mut connection: Pin<Box<C>>, mut phase: watch::Receiver<Phase>)
 where
     C: GracefulConnection<Error = hyper::Error>,
 {
-    let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = past_serving(&mut phase) => {

@@ -47,6 +47,11 @@ impl<I: AsyncRead + Unpin> AsyncRead for Peeked<I> {
         let count = buf.remaining().min(self.end - self.start);
         buf.put_slice(&self.first[self.start..self.start + count]);
         self.start += count;
+        if buf.remaining() > 0 {
+            // What came with the first bytes goes with them: hyper would keep a buffer for a read as short as theirs. An
+            // error waits until it is asked for again.
+            let _ = Pin::new(&mut self.io).poll_read(cx, buf);
+        }
         Poll::Ready(Ok(()))
     }
 }
