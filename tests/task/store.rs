@@ -299,6 +299,49 @@ async fn retention_reaches_past_a_burst_and_leaves_no_index_behind() {
     assert_eq!(server.owned_by("owner-999").list(ListTasks::default()).await.unwrap().total_size, 1);
 }
 
+#[tokio::test]
+async fn a_conversation_lists_its_tasks_be_they_one_or_many_and_forgets_those_that_went() {
+    let store = MemoryTaskStore::new().max_finished(2);
+    let begin = async |id: &str, context: &str| {
+        store.create(&ann(), Arc::new(Task::new(id, context, TaskState::Submitted))).await.unwrap();
+    };
+    let end = async |id: &str| {
+        store.append(&ann(), id, 1, vec![status(TaskState::Completed)]).await.unwrap();
+    };
+    let listed_in = async |context: &str, state: Option<TaskState>| {
+        let mut query = ListQuery::new(10);
+        (query.context_id, query.status) = (Some(context.into()), state);
+        let page = store.list(&ann(), &query).await.unwrap();
+        let ids = page.tasks.iter().map(|task| task.id.to_string()).collect::<Vec<_>>();
+        assert_eq!(page.total_size, ids.len() as u64);
+        ids.join(" ")
+    };
+    let listed = async |state| listed_in("c", state).await;
+    begin("one", "c").await;
+    begin("other", "d").await;
+    assert_eq!((listed(None).await, listed(Some(TaskState::Completed)).await), ("one".into(), String::new()));
+    end("one").await;
+    assert_eq!(listed(Some(TaskState::Completed)).await, "one");
+    assert_eq!(listed(Some(TaskState::Submitted)).await, "");
+    begin("two", "c").await;
+    assert_eq!((listed(None).await, listed(Some(TaskState::Submitted)).await), ("two one".into(), "two".into()));
+    end("two").await;
+    assert_eq!(listed(Some(TaskState::Completed)).await, "two one");
+    begin("three", "c").await;
+    end("three").await;
+    assert_eq!(listed(None).await, "three two", "the oldest has made room");
+    end("other").await;
+    assert_eq!(listed(None).await, "three");
+    begin("alone", "e").await;
+    end("alone").await;
+    assert_eq!((listed(None).await, listed_in("e", None).await), (String::new(), "alone".into()));
+    for id in ["last", "very last"] {
+        begin(id, "d").await;
+        end(id).await;
+    }
+    assert_eq!(listed_in("e", None).await, "");
+}
+
 #[test]
 fn the_public_types_print_and_can_go_to_other_threads() {
     fn check<T: Send + Sync + Clone + std::fmt::Debug>(value: &T) -> String {
