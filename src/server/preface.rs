@@ -89,6 +89,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn what_came_with_the_first_bytes_is_read_with_them() {
+        let mut io = Builder::new();
+        let mut peeked = Peeked::new(io.read(b"GET / HTTP/1.1\r\n").read(b"host: x\r\n\r\n").build()).await.unwrap();
+        let mut all = [0; 100];
+        let count = peeked.read(&mut all).await.unwrap();
+        assert_eq!(&all[..count], b"GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+        assert_eq!(peeked.read(&mut all).await.unwrap(), 0);
+    }
+
+    #[tokio::test]
     async fn the_version_is_known_and_nothing_is_lost() {
         for (pieces, is_http2) in [
             (&["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "more"][..], true),
