@@ -189,42 +189,49 @@ impl Drop for MessageHold {
 
 impl TaskContextBuilder {
     /// For this caller.
+    #[inline]
     pub fn owner(mut self, owner: Owner) -> Self {
         self.0.owner = owner;
         self
     }
 
     /// With the task as it stood before this message; `None` if the message begins it.
+    #[inline]
     pub fn prior_task(mut self, task: Option<Arc<Task>>) -> Self {
         self.0.task = task;
         self
     }
 
     /// With the tasks that the message refers to.
+    #[inline]
     pub fn referenced_tasks(mut self, tasks: Vec<Arc<Task>>) -> Self {
         self.0.referenced = tasks;
         self
     }
 
     /// With the extensions that are at work.
+    #[inline]
     pub fn extensions(mut self, activated: ActivatedExtensions) -> Self {
         self.0.extensions = activated;
         self
     }
 
     /// With the media types that the caller can take.
+    #[inline]
     pub fn accepted_output_modes(mut self, modes: Vec<String>) -> Self {
         self.0.accepted_output_modes = modes;
         self
     }
 
     /// With what the caller says about the request.
+    #[inline]
     pub fn metadata(mut self, metadata: Option<JsonObject>) -> Self {
         self.0.metadata = metadata;
         self
     }
 
     /// With this cancellation.
+    #[inline]
     pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
         self.0.cancellation = cancellation;
         self
@@ -232,6 +239,7 @@ impl TaskContextBuilder {
 
     /// The context.
     #[must_use]
+    #[inline]
     pub fn build(self) -> TaskContext {
         TaskContext(Arc::new(self.0))
     }

@@ -59,7 +59,7 @@ pub(super) fn complaint(request: Result<OperationRequest, Error>) -> String {
 
 /// The first part of what was sent.
 pub(super) fn part(request: Result<OperationRequest, Error>) -> Result<Part, String> {
-    if request.is_err() { Err(complaint(request)) } else { Ok(sent(request).message.parts.remove(0)) }
+    if request.is_err() { Err(complaint(request)) } else { Ok(sent(request).message.parts[0].clone()) }
 }
 
 /// Whatever comes gets an operation, or an error of the right code that tells nothing of the inside.

@@ -52,7 +52,7 @@ pub enum Answer {
     /// Some of the tasks.
     Tasks(ListTasksPage),
     /// A webhook.
-    PushConfig(PushNotificationConfig),
+    PushConfig(Box<PushNotificationConfig>),
     /// All webhooks of a task.
     PushConfigs(Vec<PushNotificationConfig>),
     /// The webhook is gone.

@@ -94,7 +94,7 @@ pub enum OperationRequest {
     /// Follow a task.
     SubscribeToTask(SubscribeToTask),
     /// Register a webhook; its `task_id` is set.
-    CreatePushConfig(PushNotificationConfig),
+    CreatePushConfig(Box<PushNotificationConfig>),
     /// Look at a webhook.
     GetPushConfig(PushConfigOf),
     /// Look at all webhooks of a task.
@@ -129,8 +129,8 @@ impl OperationRequest {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SendMessage {
-    /// The message.
-    pub message: Message,
+    /// The message. A layer that changes it does so through [`Arc::make_mut`], which copies nothing where nobody else has it.
+    pub message: Arc<Message>,
     /// How to answer.
     pub configuration: SendConfiguration,
     /// About the request, apart from the message's own metadata.
@@ -142,8 +142,8 @@ pub struct SendMessage {
 impl SendMessage {
     /// Send this, with nothing configured.
     #[must_use]
-    pub fn new(message: Message) -> Self {
-        Self { message, configuration: SendConfiguration::default(), metadata: None, new_task_id: None }
+    pub fn new(message: impl Into<Arc<Message>>) -> Self {
+        Self { message: message.into(), configuration: SendConfiguration::default(), metadata: None, new_task_id: None }
     }
 }
 
@@ -153,8 +153,8 @@ impl SendMessage {
 pub struct SendConfiguration {
     /// Media types that the caller can take; empty means any.
     pub accepted_output_modes: Vec<String>,
-    /// A webhook for the task.
-    pub push: Option<PushNotificationConfig>,
+    /// A webhook for the task; boxed, as few messages bring one.
+    pub push: Option<Box<PushNotificationConfig>>,
     /// How many messages of the history to answer with at most; `None` is all of them.
     pub history_length: Option<u32>,
     /// True if the caller does not wait for the work to end. Absent means that it waits.

@@ -205,7 +205,7 @@ where
                 future.poll(cx).map_ok(|response| response.map(|body| AnyBody::Http { body }))
             }
             AnyFutureProjection::Agent { future } => {
-                future.poll(cx).map_ok(|response| response.map(|body| AnyBody::Agent { body }))
+                future.poll(cx).map_ok(|response| response.map(|body| AnyBody::Agent { body: Box::pin(body) }))
             }
             AnyFutureProjection::Other { future } => {
                 future.as_mut().poll(cx).map_ok(|response| response.map(|body| AnyBody::Other { body }))
@@ -219,7 +219,8 @@ pin_project! {
     #[project = AnyBodyProjection]
     pub(super) enum AnyBody<T> {
         Http { #[pin] body: T },
-        Agent { #[pin] body: grpc::ResponseBody<EventStream> },
+        // Several times as large as the others are: in a box it does not make all of them heavier to move.
+        Agent { body: Pin<Box<grpc::ResponseBody<EventStream>>> },
         Other { #[pin] body: tonic::body::Body },
     }
 }
@@ -234,7 +235,7 @@ where
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let frame = match self.project() {
             AnyBodyProjection::Http { body } => return body.poll_frame(cx),
-            AnyBodyProjection::Agent { body } => body.poll_frame(cx),
+            AnyBodyProjection::Agent { body } => body.as_mut().poll_frame(cx),
             AnyBodyProjection::Other { body } => body.poll_frame(cx),
         };
         // Errors go into trailers; one that did not fit in there leaves a stream without a status, which says as much.

@@ -63,12 +63,14 @@ mod error;
 mod files;
 #[cfg(feature = "grpc")]
 mod grpc;
+mod head_timeout;
 mod linger;
 mod mount;
 mod mounts;
 mod not_grpc;
 #[cfg(feature = "http2")]
 mod preface;
+mod requests;
 mod serve;
 mod service;
 mod settings;

@@ -12,8 +12,7 @@ use http::{Request, Response};
 use hyper::server::conn::http2;
 use hyper::{body::Incoming, server::conn::http1};
 #[cfg(feature = "http2")]
-use hyper_util::rt::TokioExecutor;
-use hyper_util::rt::TokioTimer;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
@@ -261,10 +260,9 @@ impl<F> Serve<F> {
 impl<F> Serve<F> {
     fn protocols(&self) -> Protocols {
         let mut http1 = http1::Builder::new();
-        http1
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.header_read_timeout)
-            .max_header_size(self.max_header_size);
+        http1.max_header_size(self.max_header_size);
+        // That is seen to around the connection.
+        http1.header_read_timeout(None);
         // Our default is hyper's. Set, even to that, it costs each request two buffers that are filled beforehand.
         if self.max_headers != Serve::DEFAULT_MAX_HEADERS {
             http1.max_headers(self.max_headers);
@@ -274,8 +272,7 @@ impl<F> Serve<F> {
             http1,
             #[cfg(feature = "http2")]
             http2: self.http2(),
-            #[cfg(feature = "http2")]
-            first_bytes_timeout: self.header_read_timeout,
+            head_timeout: self.header_read_timeout,
         }
     }
 

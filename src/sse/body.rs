@@ -17,53 +17,32 @@ use crate::{encoded::Frame, timer::Timer};
 /// What an idle stream may keep of its buffer, in bytes. Events are mostly smaller.
 const KEPT: usize = 4 << 10;
 
-pin_project! {
-    /// A document in one piece, or a stream of events.
-    pub struct ResponseBody<T> {
-        #[pin]
-        kind: Kind<T>,
-    }
+/// A document in one piece, or a stream of events.
+pub struct ResponseBody<T> {
+    kind: Kind<T>,
 }
 
-pin_project! {
-    #[project = KindProj]
-    enum Kind<T> {
-        Document { document: Option<Bytes> },
-        Events {
-            #[pin]
-            stream: T,
-            #[pin]
-            heartbeat: Heartbeat,
-            buffer: BytesMut,
-            config: SseLayer,
-            begun: bool,
-            apart: bool,
-            ended: bool,
-        },
-    }
+enum Kind<T> {
+    Document(Option<Bytes>),
+    // Rare beside documents and large: in a box it does not make every answer heavier to move.
+    Events(Pin<Box<Events<T>>>),
 }
 
 impl<T> ResponseBody<T> {
     pub(super) fn document(document: Bytes) -> Self {
-        let document = if document.is_empty() { None } else { Some(document) };
-        Self { kind: Kind::Document { document } }
+        Self { kind: Kind::Document(if document.is_empty() { None } else { Some(document) }) }
     }
 
     pub(super) fn stream(stream: T, config: SseLayer) -> Self {
         let heartbeat = Heartbeat { timer: Timer::default(), last: None };
-        Self {
-            kind: Kind::Events {
-                stream,
-                heartbeat,
-                buffer: BytesMut::new(),
-                config,
-                begun: false,
-                apart: false,
-                ended: false,
-            },
-        }
+        let (buffer, begun, apart, ended) = (BytesMut::new(), false, false, false);
+        let events = Events { stream, heartbeat, buffer, config, begun, apart, ended };
+        Self { kind: Kind::Events(Box::pin(events)) }
     }
 }
+
+// What has to stay in its place is in a box.
+impl<T> Unpin for ResponseBody<T> {}
 
 impl<T> Body for ResponseBody<T>
 where
@@ -72,60 +51,88 @@ where
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<BodyFrame<Bytes>, Infallible>>> {
-        let chunk = match self.project().kind.project() {
-            KindProj::Document { document } => document.take(),
-            KindProj::Events { mut stream, mut heartbeat, buffer, config, begun, apart, ended } => {
-                if !*begun {
-                    *begun = true;
-                    if config.comments {
-                        buffer.extend_from_slice(b": connected\n\n");
-                    }
-                }
-                if std::mem::take(apart) {
-                    // Waiting once makes the server write what it has before it gets the next event.
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                let full = if config.one_event_per_frame { 1 } else { SseLayer::FRAME_SIZE };
-                let mut pending = false;
-                while !*ended && !pending && buffer.len() < full {
-                    match stream.as_mut().poll_next(cx) {
-                        Poll::Ready(Some(frame)) => event::write(&frame, config.ids, buffer),
-                        Poll::Ready(None) => *ended = true,
-                        Poll::Pending => pending = true,
-                    }
-                }
-                if buffer.is_empty() && pending {
-                    if buffer.capacity() > KEPT {
-                        *buffer = BytesMut::new();
-                    }
-                    let Some(after) = config.heartbeat.filter(|_| config.comments) else { return Poll::Pending };
-                    ready!(heartbeat.as_mut().poll(after, cx));
-                    // No blank line behind it: once an event had an id, some readers (httpx-sse) take a blank line after a
-                    // comment for an event without data.
-                    buffer.extend_from_slice(b": ping\n");
-                }
-                heartbeat.project().last.take();
-                *apart = config.one_event_per_frame && !*ended;
-                if buffer.is_empty() { None } else { Some(buffer.split().freeze()) }
-            }
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<BodyFrame<Bytes>, Infallible>>> {
+        let chunk = match &mut self.kind {
+            Kind::Document(document) => document.take(),
+            Kind::Events(events) => ready!(events.as_mut().poll_chunk(cx)),
         };
         Poll::Ready(chunk.map(|chunk| Ok(BodyFrame::data(chunk))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Document { document } => document.is_none(),
-            Kind::Events { ended, buffer, .. } => *ended && buffer.is_empty(),
+            Kind::Document(document) => document.is_none(),
+            Kind::Events(events) => events.ended && events.buffer.is_empty(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Document { document } => SizeHint::with_exact(document.as_ref().map_or(0, Bytes::len) as u64),
-            Kind::Events { .. } => SizeHint::default(),
+            Kind::Document(document) => SizeHint::with_exact(document.as_ref().map_or(0, Bytes::len) as u64),
+            Kind::Events(_) => SizeHint::default(),
         }
+    }
+}
+
+pin_project! {
+    /// A stream as it is written.
+    #[project = EventsProj]
+    struct Events<T> {
+        #[pin]
+        stream: T,
+        #[pin]
+        heartbeat: Heartbeat,
+        buffer: BytesMut,
+        config: SseLayer,
+        begun: bool,
+        apart: bool,
+        ended: bool,
+    }
+}
+
+impl<T> Events<T>
+where
+    T: Stream<Item = Frame>,
+{
+    /// As many events as are there, up to a frame; `None` at the end.
+    fn poll_chunk(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let EventsProj { mut stream, mut heartbeat, buffer, config, begun, apart, ended } = self.project();
+        if !*begun {
+            *begun = true;
+            if config.comments {
+                buffer.extend_from_slice(b": connected\n\n");
+            }
+        }
+        if std::mem::take(apart) {
+            // Waiting once makes the server write what it has before it gets the next event.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let full = if config.one_event_per_frame { 1 } else { SseLayer::FRAME_SIZE };
+        let mut pending = false;
+        while !*ended && !pending && buffer.len() < full {
+            match stream.as_mut().poll_next(cx) {
+                Poll::Ready(Some(frame)) => event::write(&frame, config.ids, buffer),
+                Poll::Ready(None) => *ended = true,
+                Poll::Pending => pending = true,
+            }
+        }
+        if buffer.is_empty() && pending {
+            if buffer.capacity() > KEPT {
+                *buffer = BytesMut::new();
+            }
+            let Some(after) = config.heartbeat.filter(|_| config.comments) else { return Poll::Pending };
+            ready!(heartbeat.as_mut().poll(after, cx));
+            // No blank line behind it: once an event had an id, some readers (httpx-sse) take a blank line after a
+            // comment for an event without data.
+            buffer.extend_from_slice(b": ping\n");
+        }
+        heartbeat.project().last.take();
+        *apart = config.one_event_per_frame && !*ended;
+        Poll::Ready(if buffer.is_empty() { None } else { Some(buffer.split().freeze()) })
     }
 }
 
@@ -151,8 +158,8 @@ impl Heartbeat {
 impl<T> fmt::Debug for ResponseBody<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Document { document } => f.debug_tuple("Document").field(document).finish(),
-            Kind::Events { ended, .. } => f.debug_struct("Events").field("ended", ended).finish_non_exhaustive(),
+            Kind::Document(document) => f.debug_tuple("Document").field(document).finish(),
+            Kind::Events(events) => f.debug_struct("Events").field("ended", &events.ended).finish_non_exhaustive(),
         }
     }
 }

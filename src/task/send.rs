@@ -98,10 +98,11 @@ where
     let deadline = shared.settings.max_wait.and_then(|wait| began.checked_add(wait));
     let (task_id, context_id) = match &before {
         Some(before) => (Arc::clone(&before.task.id), Arc::clone(&before.task.context_id)),
-        None => fresh_ids(&shared, new_task_id.filter(|id| !id.is_empty()), message.context_id.take()),
+        None => fresh_ids(&shared, new_task_id.filter(|id| !id.is_empty()), message.context_id.clone()),
     };
-    message.task_id = Some(Arc::clone(&task_id));
-    message.context_id = Some(Arc::clone(&context_id));
+    let placed = Arc::make_mut(&mut message);
+    placed.task_id = Some(Arc::clone(&task_id));
+    placed.context_id = Some(Arc::clone(&context_id));
 
     let cancellation = Cancellation::new();
     let handle = RunHandle { owner: owner.clone(), cancellation: cancellation.clone(), streaming };
@@ -117,7 +118,6 @@ where
         .accepted_output_modes(configuration.accepted_output_modes)
         .metadata(metadata)
         .build();
-    let message = Arc::new(message);
     let mut agent_request = Request::from_parts(head, Arc::clone(&message));
     agent_request.extensions_mut().insert(context.clone());
 

@@ -32,7 +32,7 @@ fn message() -> SendMessage {
 
 fn with_webhook() -> SendMessage {
     let mut send = message();
-    send.configuration.push = Some(push());
+    send.configuration.push = Some(push().into());
     send
 }
 
@@ -44,7 +44,7 @@ fn every_operation() -> Vec<OperationRequest> {
         OperationRequest::ListTasks(ListTasks::default()),
         OperationRequest::CancelTask(CancelTask::new("t")),
         OperationRequest::SubscribeToTask(SubscribeToTask::new("t")),
-        OperationRequest::CreatePushConfig(push()),
+        OperationRequest::CreatePushConfig(push().into()),
         OperationRequest::GetPushConfig(PushConfigOf::new("t")),
         OperationRequest::ListPushConfigs(PushConfigOf::new("t")),
         OperationRequest::DeletePushConfig(PushConfigOf::new("t")),

@@ -12,7 +12,7 @@ use serde_path_to_error::Segment;
 pub(crate) use self::at::At;
 pub(super) use self::{
     message::{Optional, parts},
-    object::{Members, member, nullable_member, object, read_object},
+    object::{InPlace, Member, Members, fill, member, nullable_member, object},
     path::{id_of, read_rest},
     scalar::{EnumValue, Int32, List, Struct, Text, Whole},
 };
@@ -50,7 +50,22 @@ use crate::{
 /// no JSON object, or if a field is not as the type wants it. Words that a type gives to
 /// [`serde::de::Error::custom`] reach the caller if they begin with "must " or "is ".
 pub fn read_params<'a, T: Deserialize<'a>>(call: &'a Call) -> Result<T, Error> {
-    // What callers call it.
+    let (whole, text) = text_of(call)?;
+    serde_json::from_str(text).map_err(|error| explain::<T>(text, whole, &error))
+}
+
+/// Reads the parameters of a call as [`read_params`] does, into a type that is made for it.
+pub(in crate::dialect) fn read_members<'a, T: Members<'a>>(call: &'a Call) -> Result<T, Error> {
+    let (whole, text) = text_of(call)?;
+    let (mut members, mut deserializer) = (T::default(), serde_json::Deserializer::from_str(text));
+    match fill(&mut members, &mut deserializer).and_then(|()| deserializer.end()) {
+        Ok(()) => Ok(members),
+        Err(error) => Err(explain::<T>(text, whole, &error)),
+    }
+}
+
+/// What the caller calls its parameters, and what they are.
+fn text_of(call: &Call) -> Result<(&'static str, &str), Error> {
     let whole = if call.binding() == Binding::HttpJson { "body" } else { "params" };
     let params = call.params().ok_or_else(|| Error::invalid_params(whole, "must be given"))?;
     let text = std::str::from_utf8(params).map_err(|_| Error::invalid_params(whole, "must be UTF-8"))?;
@@ -58,7 +73,7 @@ pub fn read_params<'a, T: Deserialize<'a>>(call: &'a Call) -> Result<T, Error> {
     if !text.trim_ascii_start().starts_with('{') {
         return Err(Error::invalid_params(whole, "must be an object"));
     }
-    serde_json::from_str(text).map_err(|error| explain::<T>(text, whole, &error))
+    Ok((whole, text))
 }
 
 #[cold]

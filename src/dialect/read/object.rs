@@ -1,9 +1,10 @@
-use std::{fmt, marker::PhantomData};
+use std::fmt;
 
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, MapAccess, Visitor},
+    de::{DeserializeSeed, Error, MapAccess, Visitor},
 };
+use serde_json::value::RawValue;
 
 use super::Text;
 
@@ -36,9 +37,22 @@ macro_rules! object {
             }
         }
 
+        impl<$life> $crate::dialect::read::InPlace<$life> for $name<$life> {
+            fn read_member<A: serde::de::MapAccess<$life>>(slot: &mut Option<Self>, map: &mut A) -> Result<(), A::Error> {
+                map.next_value_seed($crate::dialect::read::Member(slot))
+            }
+
+            fn read_element<D: serde::Deserializer<$life>>(list: &mut Vec<Self>, element: D) -> Result<(), D::Error> {
+                let at = list.len();
+                list.push(Self::default());
+                $crate::dialect::read::fill(&mut list[at], element)
+            }
+        }
+
         impl<$life> serde::Deserialize<$life> for $name<$life> {
             fn deserialize<D: serde::Deserializer<$life>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::dialect::read::read_object(deserializer)
+                let mut object = Self::default();
+                $crate::dialect::read::fill(&mut object, deserializer).map(|()| object)
             }
         }
     };
@@ -46,43 +60,88 @@ macro_rules! object {
 pub(in crate::dialect) use object;
 
 /// An object's members; see [`object!`].
-pub(in crate::dialect) trait Members<'de>: Default {
+pub(in crate::dialect) trait Members<'de>: Default + Deserialize<'de> {
     /// Reads the value of the member of this name.
     fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
-pub(in crate::dialect) fn read_object<'de, T: Members<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    struct ObjectVisitor<T>(PhantomData<T>);
-
-    impl<'de, T: Members<'de>> Visitor<'de> for ObjectVisitor<T> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-            let mut object = T::default();
-            while let Some(name) = map.next_key::<Text<'de>>()? {
-                object.member(&name, &mut map)?;
-            }
-            Ok(object)
-        }
+/// What can be a member or an element. An object is read right where it stays: out of each reader it would be moved by
+/// way of several results, and a message in its parameters lies three readers deep.
+pub(in crate::dialect) trait InPlace<'de>: Deserialize<'de> {
+    fn read_member<A: MapAccess<'de>>(slot: &mut Option<Self>, map: &mut A) -> Result<(), A::Error> {
+        *slot = map.next_value()?;
+        Ok(())
     }
 
-    deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    fn read_element<D: Deserializer<'de>>(list: &mut Vec<Self>, element: D) -> Result<(), D::Error> {
+        list.push(Self::deserialize(element)?);
+        Ok(())
+    }
 }
 
-pub(in crate::dialect) fn member<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+impl<'de, T: Deserialize<'de>> InPlace<'de> for Box<T> {}
+impl<'de> InPlace<'de> for bool {}
+impl<'de> InPlace<'de> for &'de RawValue {}
+
+/// Reads an object's members into it.
+pub(in crate::dialect) fn fill<'de, T: Members<'de>, D: Deserializer<'de>>(
+    object: &mut T,
+    deserializer: D,
+) -> Result<(), D::Error> {
+    deserializer.deserialize_map(Object(object))
+}
+
+struct Object<'a, T>(&'a mut T);
+
+impl<'de, T: Members<'de>> Visitor<'de> for Object<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<Text<'de>>()? {
+            self.0.member(&name, &mut map)?;
+        }
+        Ok(())
+    }
+}
+
+/// An object that may be absent.
+pub(in crate::dialect) struct Member<'a, T>(pub(in crate::dialect) &'a mut Option<T>);
+
+impl<'de, T: Members<'de>> DeserializeSeed<'de> for Member<'_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de, T: Members<'de>> Visitor<'de> for Member<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        fill(self.0.insert(T::default()), deserializer)
+    }
+}
+
+pub(in crate::dialect) fn member<'de, T: InPlace<'de>, A: MapAccess<'de>>(
     slot: &mut Option<T>,
     name: &str,
     map: &mut A,
 ) -> Result<(), A::Error> {
     once(slot, name)?;
-    *slot = map.next_value()?;
-    Ok(())
+    T::read_member(slot, map)
 }
 
 pub(in crate::dialect) fn nullable_member<'de, T: Deserialize<'de>, A: MapAccess<'de>>(

@@ -1,19 +1,17 @@
 use std::sync::Arc;
 
-use serde::Deserialize;
-
-use super::{At, Text, read_params};
+use super::{At, Members, Text, read_members};
 use crate::{
     call::{Binding, Call},
     error::Error,
 };
 
-/// Reads the parameters of a call as [`read_params`] does. Over HTTP+JSON, where all of them may stand in the path,
+/// Reads the parameters of a call as [`read_members`] does. Over HTTP+JSON, where all of them may stand in the path,
 /// there may be none.
-pub(in crate::dialect) fn read_rest<'a, T: Deserialize<'a> + Default>(call: &'a Call) -> Result<T, Error> {
+pub(in crate::dialect) fn read_rest<'a, T: Members<'a>>(call: &'a Call) -> Result<T, Error> {
     match call.params() {
         None if call.binding() == Binding::HttpJson => Ok(T::default()),
-        _ => read_params(call),
+        _ => read_members(call),
     }
 }
 

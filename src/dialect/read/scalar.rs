@@ -3,11 +3,11 @@ use std::{borrow::Cow, fmt, ops::Deref, sync::Arc};
 use bytes::Bytes;
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, SeqAccess, Visitor},
+    de::{DeserializeSeed, Error, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
-use super::At;
+use super::{At, InPlace};
 use crate::{
     dialect::MAX_ELEMENTS,
     error::Error as CallError,
@@ -163,11 +163,11 @@ impl<'de> Deserialize<'de> for EnumValue<'de> {
 /// An array.
 pub(in crate::dialect) struct List<T>(pub(in crate::dialect) Vec<T>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+impl<'de, T: InPlace<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ListVisitor<T>(Vec<T>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+        impl<'de, T: InPlace<'de>> Visitor<'de> for ListVisitor<T> {
             type Value = List<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -176,15 +176,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<List<T>, A::Error> {
                 let mut items = self.0;
-                while let Some(item) = seq.next_element()? {
-                    if items.len() == MAX_ELEMENTS {
+                while seq.next_element_seed(Element(&mut items))?.is_some() {
+                    if items.len() > MAX_ELEMENTS {
                         return Err(A::Error::custom(format_args!("must have at most {MAX_ELEMENTS} elements")));
                     }
-                    // Nearly all lists have one element, and some of those are large.
-                    if items.capacity() == 0 {
-                        items.reserve_exact(1);
-                    }
-                    items.push(item);
                 }
                 Ok(List(items))
             }
@@ -193,6 +188,28 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
         deserializer.deserialize_seq(ListVisitor(Vec::new()))
     }
 }
+
+/// The next element of a list.
+struct Element<'a, T>(&'a mut Vec<T>);
+
+impl<'de, T: InPlace<'de>> DeserializeSeed<'de> for Element<'_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        // Nearly all lists have one element, and some of those are large.
+        if self.0.capacity() == 0 {
+            self.0.reserve_exact(1);
+        }
+        T::read_element(self.0, deserializer)
+    }
+}
+
+impl<'de> InPlace<'de> for Text<'de> {}
+impl<'de> InPlace<'de> for EnumValue<'de> {}
+impl<'de> InPlace<'de> for Int32 {}
+impl<'de> InPlace<'de> for Whole {}
+impl<'de> InPlace<'de> for Struct {}
+impl<'de, T: InPlace<'de>> InPlace<'de> for List<T> {}
 
 impl List<Text<'_>> {
     pub(in crate::dialect) fn into_strings(self) -> Vec<String> {

@@ -7,10 +7,7 @@ use super::{
 };
 use crate::{
     call::Call,
-    dialect::{
-        read::{At, List, Struct, Text, Whole, object},
-        read_params,
-    },
+    dialect::read::{At, List, Struct, Text, Whole, object, read_members},
     error::{Error, ErrorKind},
     operation::{
         CancelTask, GetTask, Operation, OperationKind, OperationRequest, ProtocolVersion, PushConfigOf,
@@ -105,38 +102,38 @@ fn request(kind: OperationKind, call: &Call, leniency: Leniency) -> Result<Opera
     Ok(match kind {
         OperationKind::SendMessage | OperationKind::SendStreamingMessage => sending(kind, send(call, leniency)?),
         OperationKind::GetTask => {
-            let params: TaskParams<'_> = read_params(call)?;
+            let params: TaskParams<'_> = read_members(call)?;
             let mut get = GetTask::new(ID.filled(params.id)?.to_arc());
             get.history_length = history_length(params.history_length, &At::new("historyLength"))?;
             OperationRequest::GetTask(get)
         }
         OperationKind::CancelTask => {
-            let params: TaskParams<'_> = read_params(call)?;
+            let params: TaskParams<'_> = read_members(call)?;
             let mut cancel = CancelTask::new(ID.filled(params.id)?.to_arc());
             cancel.metadata = params.metadata.map(|metadata| metadata.0);
             OperationRequest::CancelTask(cancel)
         }
         OperationKind::SubscribeToTask => {
-            let params: TaskParams<'_> = read_params(call)?;
+            let params: TaskParams<'_> = read_members(call)?;
             OperationRequest::SubscribeToTask(SubscribeToTask::new(ID.filled(params.id)?.to_arc()))
         }
         OperationKind::CreatePushConfig => {
-            let params: PushParams<'_> = read_params(call)?;
+            let params: PushParams<'_> = read_members(call)?;
             let task_id = At::new("taskId").filled(params.task_id)?.into_string();
             let at = At::new("pushNotificationConfig");
             let mut config = at.required(params.push)?.into_config(&at)?;
             config.task_id = Some(task_id);
             OperationRequest::CreatePushConfig(config)
         }
-        OperationKind::GetPushConfig => OperationRequest::GetPushConfig(push_of(read_params(call)?, false)?),
+        OperationKind::GetPushConfig => OperationRequest::GetPushConfig(push_of(read_members(call)?, false)?),
         OperationKind::ListPushConfigs => {
-            let mut of = push_of(read_params(call)?, false)?;
+            let mut of = push_of(read_members(call)?, false)?;
             of.config_id = None;
             OperationRequest::ListPushConfigs(of)
         }
-        OperationKind::DeletePushConfig => OperationRequest::DeletePushConfig(push_of(read_params(call)?, true)?),
+        OperationKind::DeletePushConfig => OperationRequest::DeletePushConfig(push_of(read_members(call)?, true)?),
         OperationKind::GetExtendedAgentCard => {
-            call.params().map(|_| read_params::<NoParams<'_>>(call)).transpose()?;
+            call.params().map(|_| read_members::<NoParams<'_>>(call)).transpose()?;
             OperationRequest::GetExtendedAgentCard
         }
         OperationKind::ListTasks => return Err(ErrorKind::MethodNotFound.into()),
@@ -148,7 +145,7 @@ fn sending(kind: OperationKind, send: SendMessage) -> OperationRequest {
 }
 
 fn send(call: &Call, leniency: Leniency) -> Result<SendMessage, Error> {
-    let params: SendParams<'_> = read_params(call)?;
+    let params: SendParams<'_> = read_members(call)?;
     let at = At::new("message");
     let body = call.params().unwrap_or(&EMPTY);
     let mut send = SendMessage::new(at.required(params.message)?.into_message(body, leniency, &at)?);
@@ -181,8 +178,8 @@ fn push_of(params: PushOfParams<'_>, with_config: bool) -> Result<PushConfigOf, 
 }
 
 impl WirePush<'_> {
-    pub(in crate::dialect) fn into_config(self, at: &At<'_>) -> Result<PushNotificationConfig, Error> {
-        let mut config = PushNotificationConfig::new(at.field("url").filled(self.url)?.into_string());
+    pub(in crate::dialect) fn into_config(self, at: &At<'_>) -> Result<Box<PushNotificationConfig>, Error> {
+        let mut config = Box::new(PushNotificationConfig::new(at.field("url").filled(self.url)?.into_string()));
         config.id = self.id.filter(|id| !id.is_empty()).map(Text::into_string);
         config.token = self.token.filter(|token| !token.is_empty()).map(Text::into_string);
         config.authentication = self.authentication.map(|wire| {

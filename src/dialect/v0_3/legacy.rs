@@ -8,10 +8,7 @@ use super::{
 };
 use crate::{
     call::Call,
-    dialect::{
-        read::{At, Struct, Text, Whole, object},
-        read_params,
-    },
+    dialect::read::{At, Struct, Text, Whole, object, read_members},
     error::Error,
     operation::{OperationKind, SendMessage},
 };
@@ -37,7 +34,7 @@ pub(super) fn operation(method: &str) -> Option<OperationKind> {
 
 /// The parameters of version 0.1, in which the caller chooses the task's id; `None` if they are not those.
 pub(super) fn send(call: &Call, leniency: Leniency) -> Result<Option<SendMessage>, Error> {
-    let params: TaskSendParams<'_> = read_params(call)?;
+    let params: TaskSendParams<'_> = read_members(call)?;
     let Some(id) = params.id else { return Ok(None) };
     let id = At::new("id").filled(Some(id))?.to_arc();
     let at = At::new("message");

@@ -48,7 +48,7 @@ fn b031_the_example_is_understood() {
         let params =
             r#"{"message":{"role":"user","parts":[{"kind":"text","text":"hi"}],"messageId":"m1","kind":"message"}}"#;
         let send = sent(decoded(method, params));
-        assert_eq!(send.message, Message::user("hi").with_message_id("m1"));
+        assert_eq!(*send.message, Message::user("hi").with_message_id("m1"));
         assert!(!send.configuration.return_immediately, "who says nothing waits");
     }
 }
@@ -71,9 +71,12 @@ fn everything_that_a_send_may_say_is_read() {
     let send = sent(decoded("message/send", params));
     assert_eq!(send.message.role, Role::Agent);
     assert_eq!((send.message.context_id.as_deref(), send.message.task_id.as_deref()), (Some("c"), Some("t")));
-    assert_eq!((send.message.reference_task_ids, send.message.extensions), (vec!["r".into()], vec!["urn:e".into()]));
+    assert_eq!(
+        (&send.message.reference_task_ids, &send.message.extensions),
+        (&vec!["r".into()], &vec!["urn:e".into()])
+    );
     assert_eq!(send.message.parts[0].metadata.as_ref().unwrap().get(), r#"{"p": 1}"#);
-    assert_eq!(send.message.metadata.unwrap().get(), r#"{"in": "message"}"#);
+    assert_eq!(send.message.metadata.as_ref().unwrap().get(), r#"{"in": "message"}"#);
     assert_eq!(send.metadata.unwrap().get(), r#"{"in": "request"}"#);
     assert_eq!(send.configuration.accepted_output_modes, ["text/plain"]);
     assert_eq!((send.configuration.history_length, send.configuration.return_immediately), (Some(3), true));
@@ -194,7 +197,7 @@ fn webhooks_are_nested() {
     let OperationRequest::CreatePushConfig(config) = request else { panic!("not a webhook") };
     let v0_3 = V0_3::new();
     assert_eq!(encoded(&v0_3, &Answer::PushConfig(config.clone())), text);
-    assert_eq!(encoded(&v0_3, &Answer::PushConfigs(vec![config])), format!("[{text}]"));
+    assert_eq!(encoded(&v0_3, &Answer::PushConfigs(vec![*config])), format!("[{text}]"));
     assert_eq!(encoded(&v0_3, &Answer::PushConfigDeleted), "null");
     let OperationRequest::GetPushConfig(of) = decoded("tasks/pushNotificationConfig/get", r#"{"id":"t"}"#).unwrap()
     else {
@@ -356,7 +359,7 @@ proptest! {
         let text = encoded(&V0_3::new(), &Answer::SentMessage(message.clone().into()));
         prop_assert_eq!(text.lines().count(), 1);
         let read = sent(decoded("message/send", &format!("{{\"message\":{text}}}"))).message;
-        prop_assert_eq!(read, message);
+        prop_assert_eq!(&*read, &message);
     }
 
     #[test]

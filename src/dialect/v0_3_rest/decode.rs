@@ -139,7 +139,7 @@ fn send(dialect: &V0_3Rest, call: &Call) -> Result<SendMessage, Error> {
 }
 
 /// A webhook, in any of the four forms in which clients send one.
-fn create(call: &Call) -> Result<PushNotificationConfig, Error> {
+fn create(call: &Call) -> Result<Box<PushNotificationConfig>, Error> {
     let params: CreateParams<'_> = read_rest(call)?;
     let (config_at, push_at) = (At::new("config"), At::new("pushNotificationConfig"));
     let nested_at = config_at.field("pushNotificationConfig");

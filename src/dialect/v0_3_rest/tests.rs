@@ -330,7 +330,7 @@ fn webhooks_go_out_under_their_full_names() {
         r#"{"name":"tasks/t/pushNotificationConfigs/p","pushNotificationConfig":{"id":"p","url":"https://hook","#,
         r#""authentication":{"schemes":["Bearer"]}}}"#
     );
-    assert_eq!(written(&Answer::PushConfig(config.clone())), one);
+    assert_eq!(written(&Answer::PushConfig(Box::new(config.clone()))), one);
     assert_eq!(written(&Answer::PushConfigs(vec![config])), format!(r#"{{"configs":[{one}],"nextPageToken":""}}"#));
 }
 
@@ -381,8 +381,8 @@ proptest! {
             prop_assert_eq!(&got.filename, &expected.filename);
         }
         prop_assert_eq!(got.parts.len(), expected.parts.len());
-        prop_assert_eq!((got.message_id, got.role, got.extensions), (expected.message_id, expected.role, expected.extensions));
-        prop_assert_eq!((got.context_id, got.task_id), (expected.context_id, expected.task_id));
+        prop_assert_eq!((&got.message_id, got.role, &got.extensions), (&expected.message_id, expected.role, &expected.extensions));
+        prop_assert_eq!((&got.context_id, &got.task_id), (&expected.context_id, &expected.task_id));
     }
 
     #[test]

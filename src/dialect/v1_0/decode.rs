@@ -3,10 +3,7 @@ use bytes::Bytes;
 use super::{message::WireMessage, names};
 use crate::{
     call::Call,
-    dialect::{
-        read::{At, EnumValue, Int32, List, Struct, Text, id_of, object, read_rest},
-        read_params,
-    },
+    dialect::read::{At, EnumValue, Int32, List, Struct, Text, id_of, object, read_members, read_rest},
     error::{Error, ErrorKind},
     operation::{
         CancelTask, GetTask, ListTasks, Operation, OperationKind, OperationRequest, ProtocolVersion, PushConfigOf,
@@ -165,7 +162,7 @@ pub(super) fn decode(call: &Call) -> Result<Operation, Error> {
             (OperationRequest::ListPushConfigs(of), params.tenant)
         }
         OperationKind::GetExtendedAgentCard => {
-            let params = call.params().map(|_| read_params::<TenantParams<'_>>(call)).transpose()?;
+            let params = call.params().map(|_| read_members::<TenantParams<'_>>(call)).transpose()?;
             (OperationRequest::GetExtendedAgentCard, params.and_then(|params| params.tenant))
         }
     };
@@ -220,7 +217,7 @@ pub(in crate::dialect) fn history_length(length: Option<Int32>, at: &At<'_>) -> 
 }
 
 /// A webhook, flat as in 1.0 or nested as in 0.3.
-fn push(wire: PushParams<'_>, at: Option<&At<'_>>) -> Result<PushNotificationConfig, Error> {
+fn push(wire: PushParams<'_>, at: Option<&At<'_>>) -> Result<Box<PushNotificationConfig>, Error> {
     let field = |name| at.map_or_else(|| At::new(name), |at| at.field(name));
     let nested_at = field("pushNotificationConfig");
     let (url_at, nested) = match wire.nested {
@@ -236,7 +233,7 @@ fn push(wire: PushParams<'_>, at: Option<&At<'_>>) -> Result<PushNotificationCon
             (field("url"), flat)
         }
     };
-    let mut config = PushNotificationConfig::new(url_at.filled(nested.url)?.into_string());
+    let mut config = Box::new(PushNotificationConfig::new(url_at.filled(nested.url)?.into_string()));
     config.id = nested.id.filter(|id| !id.is_empty()).map(Text::into_string);
     config.task_id = wire.task_id.filter(|id| !id.is_empty()).map(Text::into_string);
     config.token = nested.token.filter(|token| !token.is_empty()).map(Text::into_string);

@@ -46,7 +46,7 @@ fn event(event: Event) -> String {
 fn b032_the_example_is_understood() {
     let send =
         sent(decoded("SendMessage", r#"{"message":{"role":"ROLE_USER","parts":[{"text":"hi"}],"messageId":"m1"}}"#));
-    assert_eq!(send.message, Message::user("hi").with_message_id("m1"));
+    assert_eq!(*send.message, Message::user("hi").with_message_id("m1"));
     assert!(!send.configuration.return_immediately);
     assert_eq!(send.new_task_id, None);
 }
@@ -77,7 +77,7 @@ fn everything_that_a_send_may_say_is_read() {
     assert_eq!(send.message.task_id.as_deref(), Some("t"));
     assert_eq!(send.message.reference_task_ids, ["r"]);
     assert_eq!(send.message.extensions, ["urn:e"]);
-    assert_eq!(send.message.metadata.unwrap().get(), r#"{"in": "message"}"#);
+    assert_eq!(send.message.metadata.as_ref().unwrap().get(), r#"{"in": "message"}"#);
     assert_eq!(send.metadata.unwrap().get(), r#"{"in": "request"}"#);
     assert_eq!(send.configuration.accepted_output_modes, ["text/plain"]);
     assert_eq!(send.configuration.history_length, Some(3));
@@ -181,7 +181,7 @@ fn f27_what_is_required_is_required() {
 fn f58_an_empty_task_id_is_none() {
     let params = r#"{"message":{"messageId":"m","role":1,"taskId":"","contextId":"","parts":[{"text":"a"}]}}"#;
     let send = sent(decoded("SendMessage", params));
-    assert_eq!((send.message.task_id, send.message.context_id), (None, None));
+    assert_eq!((&send.message.task_id, &send.message.context_id), (&None, &None));
 }
 
 #[test]
@@ -311,7 +311,7 @@ proptest! {
     fn messages_come_back_as_they_went(message in arbitrary_message()) {
         let text = encoded(&Answer::SentMessage(message.clone().into()));
         let read = sent(decoded("SendMessage", &text)).message;
-        prop_assert_eq!(read, message);
+        prop_assert_eq!(&*read, &message);
     }
 
     #[test]

@@ -155,7 +155,7 @@ fn read_file(file: wire::FilePart, files: Files, at: &At<'_>) -> Result<Part, Er
     Ok(read)
 }
 
-fn create(request: wire::CreateTaskPushNotificationConfigRequest) -> Result<PushNotificationConfig, Error> {
+fn create(request: wire::CreateTaskPushNotificationConfigRequest) -> Result<Box<PushNotificationConfig>, Error> {
     let task_id = name::read_parent(&request.parent, &PARENT)?;
     let at = At::new("config");
     let config = at.required(request.config)?;
@@ -166,8 +166,8 @@ fn create(request: wire::CreateTaskPushNotificationConfigRequest) -> Result<Push
     Ok(config)
 }
 
-fn push(wire: wire::PushNotificationConfig, at: &At<'_>) -> Result<PushNotificationConfig, Error> {
-    let mut config = PushNotificationConfig::new(filled(wire.url, &at.field("url"))?);
+fn push(wire: wire::PushNotificationConfig, at: &At<'_>) -> Result<Box<PushNotificationConfig>, Error> {
+    let mut config = Box::new(PushNotificationConfig::new(filled(wire.url, &at.field("url"))?));
     config.id = optional(wire.id);
     config.token = optional(wire.token);
     config.authentication = wire.authentication.map(|wire| {

@@ -159,9 +159,9 @@ fn list(request: wire::ListTasksRequest) -> Result<ListTasks, Error> {
     })
 }
 
-fn push(wire: wire::TaskPushNotificationConfig, at: Option<&At<'_>>) -> Result<PushNotificationConfig, Error> {
+fn push(wire: wire::TaskPushNotificationConfig, at: Option<&At<'_>>) -> Result<Box<PushNotificationConfig>, Error> {
     let url_at = at.map_or(At::new("url"), |at| at.field("url"));
-    let mut config = PushNotificationConfig::new(filled(wire.url, &url_at)?);
+    let mut config = Box::new(PushNotificationConfig::new(filled(wire.url, &url_at)?));
     config.id = optional(wire.id);
     config.task_id = optional(wire.task_id);
     config.token = optional(wire.token);
