@@ -1,6 +1,12 @@
 //! One run: an agent on one message, from the call to the last event.
 
-use std::{future::poll_fn, mem, pin::pin, sync::Arc, task::Poll};
+use std::{
+    future::poll_fn,
+    mem,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+};
 
 use http::Request;
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -62,7 +68,7 @@ impl<T: TaskStore> Run<T> {
         let mut watch = pin!(Watch::new(self.cancellation.clone(), &self.shared.settings, self.began));
         let mut called = false;
         // Made only for agents that take their time.
-        let mut timer = pin!(None::<Sleep>);
+        let mut timer: Option<Pin<Box<Sleep>>> = None;
         let first = poll_fn(|cx| {
             loop {
                 match poll_next(source.as_mut(), watch.as_mut(), cx) {
@@ -74,10 +80,7 @@ impl<T: TaskStore> Run<T> {
                 }
             }
             let Some(deadline) = self.decide_by else { return Poll::Pending };
-            if timer.is_none() {
-                timer.set(Some(sleep_until(deadline)));
-            }
-            timer.as_mut().as_pin_mut().map_or(Poll::Pending, |timer| timer.poll(cx).map(|()| None))
+            timer.get_or_insert_with(|| Box::pin(sleep_until(deadline))).as_mut().poll(cx).map(|()| None)
         });
         let first = match first.await {
             Some(Next::Step(Step::Failed(error))) if refuses(&error) || self.context.is_lost() => {
@@ -138,7 +141,11 @@ impl<T: TaskStore> Run<T> {
         let goes_on = !shows_beginning;
         if goes_on {
             let beginning = batch.len();
-            telling.begins(called, first.take(), source.as_mut(), watch.as_mut(), &mut batch).await;
+            poll_fn(|cx| {
+                telling.begins(called, first.take(), source.as_mut(), watch.as_mut(), &mut batch, cx);
+                Poll::Ready(())
+            })
+            .await;
             if telling.narrator.state().is_interrupted() {
                 // A task that waits for its caller must not be seen before its place is free, nor a place be free before
                 // its task is known to be taken.
@@ -172,9 +179,17 @@ impl<T: TaskStore> Run<T> {
         telling.written(snapshot, ends);
         batch.append(&mut rest);
         if !goes_on {
-            telling.begins(called, first, source.as_mut(), watch.as_mut(), &mut batch).await;
+            poll_fn(|cx| {
+                telling.begins(called, first.take(), source.as_mut(), watch.as_mut(), &mut batch, cx);
+                Poll::Ready(())
+            })
+            .await;
         }
-        telling.tell(source.as_mut(), watch, batch).await;
+        // Most agents have said all by now. What the others need is several times as much as all of this, and has its own
+        // room.
+        if telling.flow != Flow::Ends || !batch.is_empty() {
+            Box::pin(telling.tell(source.as_mut(), watch, batch)).await;
+        }
         source.close();
     }
 }

@@ -116,13 +116,14 @@ impl<T: TaskStore> Telling<T> {
     }
 
     /// Takes the agent's first step, if there was one, and all that it has to say with it.
-    pub(super) async fn begins<S>(
+    pub(super) fn begins<S>(
         &mut self,
         called: bool,
         first: Option<Next>,
-        mut source: Pin<&mut Source<S, S::Future>>,
+        source: Pin<&mut Source<S, S::Future>>,
         mut watch: Pin<&mut Watch>,
         batch: &mut Vec<Event>,
+        cx: &mut Context<'_>,
     ) where
         S: Service<Request<Arc<Message>>>,
         S::Response: IntoReply,
@@ -133,11 +134,7 @@ impl<T: TaskStore> Telling<T> {
         }
         let Some(first) = first else { return };
         self.hear(first, watch.as_mut(), batch);
-        poll_fn(|cx| {
-            self.gather(source.as_mut(), watch.as_mut(), batch, cx);
-            Poll::Ready(())
-        })
-        .await;
+        self.gather(source, watch, batch, cx);
     }
 
     /// Takes all that the agent has to say just now.
