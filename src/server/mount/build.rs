@@ -39,7 +39,8 @@ impl<M, T, St> Mount<M, T, St> {
     /// say it yourself: `build::<axum::body::Body>()`.
     ///
     /// # Errors
-    /// If the card breaks a rule of the protocol, or a path or URL is none.
+    /// If the card breaks a rule of the protocol, a path or URL is none, or there is a retry window over a store that takes
+    /// no claims.
     pub fn build<B>(self) -> Result<A2aService<B>, ConfigError>
     where
         M: Service<Request<Arc<Message>>> + Clone + Send + Sync + 'static,
@@ -111,7 +112,11 @@ impl<M, T, St> Mount<M, T, St> {
             .cancel(settings.cancel)
             .replay(settings.replay)
             .close_on(settings.close_on)
-            .named_ids(settings.named_ids);
+            .named_ids(settings.named_ids)
+            .retry_scope(&*self.config.id);
+        if tasks.lacks_claims() {
+            return Err(ConfigError::NoClaims);
+        }
         let shutdown: Shutdown = {
             let tasks = tasks.clone();
             Box::new(move |patience| {
