@@ -22,8 +22,9 @@ use crate::{
 /// instead.
 ///
 /// Nothing is ever removed by itself. A [`Collector`](crate::blob::Collector) removes the files of tasks that are gone,
-/// where [references](crate::blob::BlobLayer::keep_references) are kept: each is one more small object, below `references`. Without
-/// them, let the backend's own rules do it.
+/// where [references](crate::blob::BlobLayer::keep_references) are kept: each is one more object, empty as a rule, below
+/// `references`. Without them, let the backend's own rules do it. A local directory keeps the empty folders unless its
+/// [`with_automatic_cleanup`](object_store::local::LocalFileSystem::with_automatic_cleanup) is on.
 #[derive(Clone, Debug)]
 pub struct ObjectBlobStore {
     store: Arc<dyn ObjectStore>,
