@@ -44,8 +44,7 @@ pub(super) struct Retry {
 pub(super) struct Held(Option<Box<dyn FnOnce() + Send>>);
 
 impl Held {
-    fn new<T: TaskStore>(shared: &Shared<T>, sending: &Sending, claim: Claim, window: Duration) -> Self {
-        let (store, owner) = (shared.store.clone(), sending.owner.clone());
+    fn new<T: TaskStore>(store: T, owner: Owner, claim: Claim, window: Duration) -> Self {
         Self(Some(Box::new(move || {
             // Without a runtime the process is about to end, and its claims with its lease.
             let Ok(runtime) = Handle::try_current() else { return };
@@ -108,8 +107,11 @@ pub(super) async fn claim<T: TaskStore>(
     let deadline = deadline(shared);
     let (mut wait, longest) = LOOK_AGAIN;
     loop {
-        let Some(first) = shared.store.claim(&sending.owner, &claim, retry.window).await.map_err(failed)? else {
-            return Ok(Ok(Held::new(shared, sending, claim, retry.window)));
+        let claiming = take(shared.store.clone(), sending.owner.clone(), claim.clone(), retry.window);
+        // A caller that leaves in the middle of it leaves no claim behind: what nobody waits for any more is dropped.
+        let first = match tokio::spawn(claiming).await.map_err(Error::internal)?.map_err(failed)? {
+            Ok(held) => return Ok(Ok(held)),
+            Err(first) => first,
         };
         check_same(sending, &claim, &first)?;
         match shared.store.get(&sending.owner, &first.task_id).await {
@@ -129,6 +131,18 @@ pub(super) async fn claim<T: TaskStore>(
         sleep(wait).await;
         wait = (wait * 2).min(longest);
     }
+}
+
+async fn take<T: TaskStore>(
+    store: T,
+    owner: Owner,
+    claim: Claim,
+    window: Duration,
+) -> Result<Result<Held, Claim>, StoreError> {
+    Ok(match store.claim(&owner, &claim, window).await? {
+        None => Ok(Held::new(store, owner, claim, window)),
+        Some(first) => Err(first),
+    })
 }
 
 fn deadline<T>(shared: &Shared<T>) -> Option<Instant> {

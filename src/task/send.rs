@@ -47,17 +47,15 @@ impl Sending {
         let names = |id: &Option<Arc<str>>| id.as_ref().is_some_and(|id| !id.is_empty());
         !names(&message.task_id) && !names(new_task_id) && message.reference_task_ids.is_empty()
     }
-}
 
-type Run = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-impl Sending {
     /// The task that it goes on with, or that its caller wants to begin under this id.
     pub(super) fn named_task(&self) -> Option<&Arc<str>> {
         let SendMessage { message, new_task_id, .. } = &self.request;
         message.task_id.as_ref().filter(|id| !id.is_empty()).or(new_task_id.as_ref().filter(|id| !id.is_empty()))
     }
 }
+
+type Run = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A run that is ready to start, and the answer that will come of it.
 pub(super) struct Prepared<T> {

@@ -8,7 +8,9 @@ use std::{
 use a2a_layers::{
     error::ErrorKind,
     operation::ListTasks,
-    task::{CloseOn, MemoryTaskStore, ReplyMode, TaskLayer},
+    task::{
+        Claim, CloseOn, ListQuery, LogEntry, MemoryTaskStore, ReplyMode, Snapshot, StoreError, StoredPage, TaskLayer,
+    },
     types::{Json, Part, PartContent, TaskState},
 };
 use futures_util::future::join_all;
@@ -483,4 +485,58 @@ async fn a_message_whose_task_is_gone_is_a_new_one() {
     server.send(m("2", "hi")).await.unwrap();
     assert_ne!(timeout(Duration::from_secs(5), server.send(m("1", "hi"))).await.unwrap().unwrap().task().id, first);
     assert_eq!(calls.load(SeqCst), 3);
+}
+
+/// A store whose claims take their time.
+#[derive(Clone)]
+struct Slow(MemoryTaskStore);
+
+impl TaskStore for Slow {
+    async fn create(&self, owner: &Owner, task: Arc<Task>) -> Result<Snapshot, StoreError> {
+        self.0.create(owner, task).await
+    }
+
+    async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {
+        self.0.append(owner, id, expected, events).await
+    }
+
+    async fn get(&self, owner: &Owner, id: &str) -> Result<Snapshot, StoreError> {
+        self.0.get(owner, id).await
+    }
+
+    async fn read(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        self.0.read(owner, id, after, limit).await
+    }
+
+    async fn grown(&self, owner: &Owner, id: &str, after: u64) -> Result<(), StoreError> {
+        self.0.grown(owner, id, after).await
+    }
+
+    async fn list(&self, owner: &Owner, query: &ListQuery) -> Result<StoredPage, StoreError> {
+        self.0.list(owner, query).await
+    }
+
+    fn takes_claims(&self) -> bool {
+        true
+    }
+
+    async fn claim(&self, owner: &Owner, claim: &Claim, window: Duration) -> Result<Option<Claim>, StoreError> {
+        let claimed = self.0.claim(owner, claim, window).await;
+        sleep(Duration::from_secs(1)).await;
+        claimed
+    }
+
+    async fn release(&self, owner: &Owner, claim: &Claim) -> Result<(), StoreError> {
+        self.0.release(owner, claim).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_leaves_while_its_message_is_claimed_may_send_it_again() {
+    let (agent, calls) = counting();
+    let layer = TaskLayer::with_store(Slow(MemoryTaskStore::new())).retry_window(Some(WINDOW));
+    let server = Server::new(layer, agent);
+    assert!(timeout(Duration::from_millis(500), server.send(m("m", "hi"))).await.is_err());
+    let view = timeout(Duration::from_secs(10), server.send(m("m", "hi"))).await.unwrap().unwrap();
+    assert_eq!((view.task().status.state, calls.load(SeqCst)), (TaskState::Completed, 1));
 }
