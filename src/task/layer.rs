@@ -176,7 +176,8 @@ impl<T> TaskLayer<T> {
     }
 
     /// For how long a message that comes again is answered with the task of the first one; `None` for never. Default:
-    /// `None`, since there are clients that use an id more than once. See [safe retries](super#safe-retries).
+    /// `None`, since there are clients that use an id more than once. An id may be 1,024 bytes long where there is a window; a
+    /// longer one is refused, as each is kept in an index. See [safe retries](super#safe-retries).
     ///
     /// The time counts from the first message. Clients try again for minutes, so an hour is much; the store keeps an entry
     /// for each message meanwhile, and no longer than its task.

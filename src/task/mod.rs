@@ -103,7 +103,8 @@
 //!
 //! A client that has lost the answer to a send does not know whether the agent has done its work, and sends again. With a
 //! [`retry_window`](TaskLayer::retry_window), a message whose `messageId` the same [`Owner`](crate::owner::Owner) has sent
-//! before is not run again; the task of the first one answers it, whatever binding or version it comes over:
+//! before is not run again; the task of the first one answers it, whatever binding or version it comes over (spec 1.0
+//! §3.3.1 leaves that to servers):
 //!
 //! - A blocking send waits for the same end or interruption as the first, and one that returns immediately gets the task
 //!   as it stands.

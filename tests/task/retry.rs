@@ -63,7 +63,7 @@ async fn without_a_window_every_message_runs() {
 }
 
 #[tokio::test]
-async fn a_message_that_comes_again_is_answered_with_the_first_task() {
+async fn f124_a_message_that_comes_again_is_answered_with_the_first_task() {
     let (agent, calls) = counting();
     let server = Server::new(layer(), agent);
     let first = server.send(m("m", "hi")).await.unwrap();
@@ -330,7 +330,7 @@ async fn a_task_of_the_callers_own_id_is_recognised_too() {
 }
 
 #[tokio::test]
-async fn of_many_at_once_on_two_replicas_one_runs() {
+async fn f124_of_many_at_once_on_two_replicas_one_runs() {
     let store = MemoryTaskStore::new();
     let (agent, calls) = counting();
     let replica = || Server::new(TaskLayer::with_store(store.clone()).retry_window(Some(WINDOW)), agent.clone());
