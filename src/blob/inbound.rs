@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use http::Request;
 
-use super::{BlobStore, File};
+use super::{BlobStore, files::Files};
 use crate::{
     agent::RequestExt as _,
     error::{Error, find_error},
@@ -31,17 +31,18 @@ pub(super) fn check(message: &Message, max_bytes: usize) -> Result<(), Error> {
     inline().find(|(_, bytes)| !bytes.is_valid()).map_or(Ok(()), |(index, _)| Err(bad_base64(index)))
 }
 
-/// Puts every inline file into the store and its URL in its place, for the agent and for the task's history.
+/// Puts every inline file into the store and its URL in its place, for the agent and for the task's history; and, without
+/// that, notes the files that are named.
 pub(super) async fn store<St: BlobStore>(
-    store: St,
+    files: Files<St>,
     mut req: Request<Arc<Message>>,
+    changes: bool,
 ) -> Result<Request<Arc<Message>>, Error> {
+    // Until it is noted that a file is named, it might go; until it is stored, there is nothing to name.
     let hold = req.task_context().hold_message();
     for (index, part) in Arc::make_mut(req.body_mut()).parts.iter_mut().enumerate() {
-        if let PartContent::Raw(bytes) = &part.content {
-            let bytes = bytes.decode().ok_or_else(|| bad_base64(index))?;
-            let url = store.put(File::of_part(bytes, part)).await.map_err(find_error)?;
-            part.content = PartContent::Url(url);
+        if changes || files.is_noted(part) {
+            files.take(part, || bad_base64(index)).await.map_err(find_error)?;
         }
     }
     hold.keep(Arc::clone(req.body()));

@@ -1,5 +1,7 @@
 use tower_layer::Layer;
 
+#[cfg(doc)]
+use super::BlobStore;
 use super::{Blobs, NoBlobStore};
 
 /// How many bytes an inline file may have: what people send as pictures and documents, and small enough for a dozen at
@@ -19,10 +21,12 @@ pub(super) struct Settings {
     pub(super) max_bytes: usize,
     pub(super) inbound: bool,
     pub(super) file_outputs: bool,
+    pub(super) references: bool,
 }
 
 impl Settings {
-    pub(super) const DEFAULT: Self = Self { max_bytes: MAX_BYTES, inbound: true, file_outputs: true };
+    pub(super) const DEFAULT: Self =
+        Self { max_bytes: MAX_BYTES, inbound: true, file_outputs: true, references: false };
 }
 
 impl<St> BlobLayer<St> {
@@ -47,6 +51,16 @@ impl<St> BlobLayer<St> {
     #[must_use]
     pub fn file_outputs(mut self, on: bool) -> Self {
         self.settings.file_outputs = on;
+        self
+    }
+
+    /// Whether it is noted which tasks refer to a file, so that a [`Collector`](super::Collector) can remove those of tasks
+    /// that are gone. Off by default: each note is one more write, and a file that is quoted by its URL is looked up. It is
+    /// for stores that [keep references](BlobStore::keeps_references), below the [`task`](crate::task) layer; elsewhere
+    /// it does nothing. Where it is turned on later, the files that were there before stay for ever.
+    #[must_use]
+    pub fn keep_references(mut self, on: bool) -> Self {
+        self.settings.references = on;
         self
     }
 }

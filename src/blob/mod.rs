@@ -23,6 +23,9 @@
 //! under an address that you give, where a [`BlobService`] can serve them; [`ServeBlobsLayer`] puts one in front of any
 //! other HTTP service. The id in a URL is random, and who knows it may read the file.
 //!
+//! Files outlive their tasks. Where [`BlobLayer::keep_references`] has it noted which tasks refer to a file, a [`Collector`]
+//! removes those that none refers to any more.
+//!
 //! # When to leave it out
 //!
 //! Without the layer, an agent that takes messages gets the bytes as they are, one behind the [`part`](crate::part)
@@ -59,7 +62,9 @@
 //! # }
 //! ```
 
+mod collector;
 mod file_output;
+mod files;
 mod future;
 mod inbound;
 mod layer;
@@ -72,9 +77,10 @@ mod store;
 #[cfg_attr(docsrs, doc(cfg(feature = "object-store")))]
 pub use self::store::ObjectBlobStore;
 pub use self::{
+    collector::{Collected, Collector},
     future::ResponseFuture,
     layer::BlobLayer,
     serve::{BlobFuture, BlobService, ServeBlobs, ServeBlobsBody, ServeBlobsFuture, ServeBlobsLayer},
     service::Blobs,
-    store::{BlobId, BlobStore, File, MemoryBlobStore, NoBlobStore},
+    store::{BlobId, BlobStore, File, MemoryBlobStore, NoBlobStore, Reference, Referrer},
 };

@@ -6,7 +6,7 @@ use std::{
 
 use futures_core::Stream;
 
-use super::{BlobStore, File, file_output::file_output};
+use super::{BlobStore, file_output::file_output, files::Files};
 use crate::{
     agent::{Reply, ReplyForm, Update, Updates},
     error::{BoxError, Error, ErrorKind, find_error},
@@ -18,7 +18,7 @@ pub(super) type Storing<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + 
 /// Puts the files of replies into the store.
 #[derive(Clone, Debug)]
 pub(super) struct Outbound<St> {
-    store: St,
+    files: Files<St>,
     file_outputs: bool,
 }
 
@@ -29,8 +29,8 @@ pub(super) enum Prepared {
 }
 
 impl<St> Outbound<St> {
-    pub(super) const fn new(store: St, file_outputs: bool) -> Self {
-        Self { store, file_outputs }
+    pub(super) const fn new(files: Files<St>, file_outputs: bool) -> Self {
+        Self { files, file_outputs }
     }
 }
 
@@ -39,12 +39,12 @@ impl<St: BlobStore> Outbound<St> {
         match reply.0 {
             ReplyForm::One(mut update) => {
                 self.mark_file(&mut update);
-                if !has_inline(&update) {
+                if !self.files.are_in(&update) {
                     return Prepared::Ready(update.into());
                 }
                 match update {
                     Update::Message(mut message) => Prepared::Storing(Box::pin(async move {
-                        store_all(&self.store, &mut message.parts).await?;
+                        self.files.take_all(&mut message.parts).await?;
                         Ok(Reply::message(message))
                     })),
                     update => Prepared::Storing(Box::pin(self.store_updates(vec![update]))),
@@ -52,7 +52,7 @@ impl<St: BlobStore> Outbound<St> {
             }
             ReplyForm::Updates(mut updates) => {
                 updates.iter_mut().for_each(|update| self.mark_file(update));
-                if !updates.iter().any(has_inline) {
+                if !updates.iter().any(|update| self.files.are_in(update)) {
                     return Prepared::Ready(Reply::updates(updates));
                 }
                 Prepared::Storing(Box::pin(self.store_updates(updates)))
@@ -64,7 +64,7 @@ impl<St: BlobStore> Outbound<St> {
     /// If the store fails, what was stored before is sent, and the failure behind it.
     async fn store_updates(self, mut updates: Vec<Update>) -> Result<Reply, BoxError> {
         for index in 0..updates.len() {
-            if let Err(error) = store_all(&self.store, parts_mut(&mut updates[index])).await {
+            if let Err(error) = self.files.take_all(parts_mut(&mut updates[index])).await {
                 updates.truncate(index);
                 let items: Vec<_> = updates.into_iter().map(Ok).chain([Err(error)]).collect();
                 return Ok(Reply::stream(futures_util::stream::iter(items)));
@@ -109,12 +109,12 @@ impl<St: BlobStore> Stream for Stored<St> {
                 Err(error) => return Poll::Ready(Some(Err(error))),
             };
             self.out.mark_file(&mut update);
-            if !has_inline(&update) {
+            if !self.out.files.are_in(&update) {
                 return Poll::Ready(Some(Ok(update)));
             }
-            let store = self.out.store.clone();
+            let files = self.out.files.clone();
             self.storing = Some(Box::pin(async move {
-                store_all(&store, parts_mut(&mut update)).await?;
+                files.take_all(parts_mut(&mut update)).await?;
                 Ok(update)
             }));
         }
@@ -127,30 +127,26 @@ impl<St: BlobStore> Stream for Stored<St> {
     }
 }
 
-async fn store_all<St: BlobStore>(store: &St, parts: &mut [Part]) -> Result<(), BoxError> {
-    for part in parts {
-        if let PartContent::Raw(bytes) = &part.content {
-            let bytes = bytes.decode().ok_or_else(|| {
-                Error::new(ErrorKind::InvalidAgentResponse).with_detail("the base64 of a file is not valid")
-            })?;
-            let url = store.put(File::of_part(bytes, part)).await.map_err(find_error)?;
-            part.content = PartContent::Url(url);
+impl<St: BlobStore> Files<St> {
+    async fn take_all(&self, parts: &mut [Part]) -> Result<(), BoxError> {
+        for part in parts {
+            let bad_base64 =
+                || Error::new(ErrorKind::InvalidAgentResponse).with_detail("the base64 of a file is not valid");
+            self.take(part, bad_base64).await.map_err(find_error)?;
         }
+        Ok(())
     }
-    Ok(())
-}
 
-const fn is_inline(part: &Part) -> bool {
-    matches!(part.content, PartContent::Raw(_))
-}
-
-fn has_inline(update: &Update) -> bool {
-    match update {
-        Update::Text(_) => false,
-        Update::Part(part) => is_inline(part),
-        Update::Artifact(update) => update.artifact.parts.iter().any(is_inline),
-        Update::Status(update) => update.message.iter().flat_map(|message| &message.parts).any(is_inline),
-        Update::Message(message) => message.parts.iter().any(is_inline),
+    /// True if there is anything to store or to note.
+    fn are_in(&self, update: &Update) -> bool {
+        let is_one = |part: &Part| matches!(part.content, PartContent::Raw(_)) || self.is_noted(part);
+        match update {
+            Update::Text(_) => false,
+            Update::Part(part) => is_one(part),
+            Update::Artifact(update) => update.artifact.parts.iter().any(is_one),
+            Update::Status(update) => update.message.iter().flat_map(|message| &message.parts).any(is_one),
+            Update::Message(message) => message.parts.iter().any(is_one),
+        }
     }
 }
 

@@ -7,9 +7,9 @@ use std::{
 use http::Request;
 use tower_service::Service;
 
-use super::{BlobStore, ResponseFuture, inbound, layer::Settings, outbound::Outbound};
+use super::{BlobStore, ResponseFuture, files::Files, inbound, layer::Settings, outbound::Outbound};
 use crate::{
-    agent::{IntoReply, Reply},
+    agent::{IntoReply, Reply, RequestExt as _},
     error::BoxError,
     types::Message,
 };
@@ -50,16 +50,18 @@ where
     }
 
     fn call(&mut self, req: Request<Arc<Message>>) -> Self::Future {
-        let out = Outbound::new(self.store.clone(), self.settings.file_outputs);
-        if !self.settings.inbound || !inbound::has_inline(req.body()) {
-            return ResponseFuture::called(self.inner.call(req), out);
+        let files = Files::new(self.store.clone(), self.settings.references.then(|| req.task_context()));
+        let stores = self.settings.inbound && inbound::has_inline(req.body());
+        if !stores && !req.body().parts.iter().any(|part| files.is_noted(part)) {
+            return ResponseFuture::called(self.inner.call(req), Outbound::new(files, self.settings.file_outputs));
         }
-        if let Err(error) = inbound::check(req.body(), self.settings.max_bytes) {
+        if stores && let Err(error) = inbound::check(req.body(), self.settings.max_bytes) {
             return ResponseFuture::refused(error);
         }
         // The files are stored first, so the service that is ready now goes with the future.
         let clone = self.inner.clone();
         let inner = mem::replace(&mut self.inner, clone);
-        ResponseFuture::storing(Box::pin(inbound::store(self.store.clone(), req)), inner, out)
+        let storing = Box::pin(inbound::store(files.clone(), req, stores));
+        ResponseFuture::storing(storing, inner, Outbound::new(files, self.settings.file_outputs))
     }
 }

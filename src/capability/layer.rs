@@ -13,9 +13,26 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct CapabilityLayer {
+    offered: Offered,
+    extended_card: ExtendedCard,
+}
+
+/// What can be told from the sort of an operation alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Offered {
     streaming: bool,
     push_notifications: bool,
-    extended_card: ExtendedCard,
+}
+
+impl Offered {
+    /// Why operations of this sort are refused, if they are.
+    pub(crate) fn refusal(self, kind: OperationKind) -> Option<Error> {
+        if kind.is_streaming() && !self.streaming {
+            let words = "the agent's card does not offer streams";
+            return Some(Error::new(ErrorKind::UnsupportedOperation).with_detail(words));
+        }
+        (kind.is_push() && !self.push_notifications).then(|| ErrorKind::PushNotificationNotSupported.into())
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -37,18 +54,19 @@ impl CapabilityLayer {
     pub fn from_card(card: &AgentCard) -> Self {
         let offered = &card.capabilities;
         let extended_card = if offered.extended_agent_card { ExtendedCard::NotSet } else { ExtendedCard::NotOffered };
-        Self { streaming: offered.streaming, push_notifications: offered.push_notifications, extended_card }
+        let offered = Offered { streaming: offered.streaming, push_notifications: offered.push_notifications };
+        Self { offered, extended_card }
     }
 
     /// Whether streams are offered. The default is no.
     pub fn streaming(mut self, offered: bool) -> Self {
-        self.streaming = offered;
+        self.offered.streaming = offered;
         self
     }
 
     /// Whether webhooks are offered. The default is no.
     pub fn push_notifications(mut self, offered: bool) -> Self {
-        self.push_notifications = offered;
+        self.offered.push_notifications = offered;
         self
     }
 
@@ -64,15 +82,19 @@ impl CapabilityLayer {
         self
     }
 
+    pub(crate) const fn offered(&self) -> Offered {
+        self.offered
+    }
+
     /// What there is to say without asking the inner service; `None` if it has to be asked.
     pub(super) fn verdict(&self, operation: &Operation) -> Option<Result<Answer, Error>> {
         let kind = operation.kind();
-        let refuse = |kind: ErrorKind, detail: &'static str| Some(Err(Error::new(kind).with_detail(detail)));
         if kind == OperationKind::GetExtendedAgentCard {
             return match &self.extended_card {
                 // 0.3 has one error for both; that of 1.0 tells them apart (spec 0.3 §8.2, 1.0 §3.3.4).
                 ExtendedCard::NotOffered if operation.version() >= ProtocolVersion::V1_0 => {
-                    refuse(ErrorKind::UnsupportedOperation, "the agent has no extended card")
+                    let words = "the agent has no extended card";
+                    Some(Err(Error::new(ErrorKind::UnsupportedOperation).with_detail(words)))
                 }
                 ExtendedCard::NotOffered | ExtendedCard::NotSet => {
                     Some(Err(Error::new(ErrorKind::ExtendedAgentCardNotConfigured)))
@@ -81,8 +103,8 @@ impl CapabilityLayer {
                 ExtendedCard::Inner => None,
             };
         }
-        if kind.is_streaming() && !self.streaming {
-            return refuse(ErrorKind::UnsupportedOperation, "the agent's card does not offer streams");
+        if let Some(error) = self.offered.refusal(kind) {
+            return Some(Err(error));
         }
         let brings_webhook = match operation.request() {
             OperationRequest::SendMessage(send) | OperationRequest::SendStreamingMessage(send) => {
@@ -90,7 +112,7 @@ impl CapabilityLayer {
             }
             _ => false,
         };
-        if (kind.is_push() || brings_webhook) && !self.push_notifications {
+        if brings_webhook && !self.offered.push_notifications {
             return Some(Err(ErrorKind::PushNotificationNotSupported.into()));
         }
         None

@@ -4,6 +4,9 @@
 //! operations on webhooks, and a message that brings a webhook, are `PushNotificationNotSupported`; the extended card
 //! is answered here if it is a fixed one (spec 1.0 §3.3.4). The inner service is not called for any of these.
 //!
+//! It looks at operations, so at requests that could be read. Where one that could not is to be refused for the same
+//! reason, tell [`VersionLayer::capability`](crate::version::VersionLayer::capability) and its like.
+//!
 //! Leave it out if the agent offers everything. It says nothing about extensions and media types; the
 //! [`extension`](crate::extension) and [`media_type`](crate::media_type) layers do.
 //!
@@ -36,4 +39,5 @@ mod future;
 mod layer;
 mod service;
 
+pub(crate) use self::layer::Offered;
 pub use self::{future::ResponseFuture, layer::CapabilityLayer, service::Capability};

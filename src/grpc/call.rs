@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     body,
+    capability::Offered,
     dialect::check_data,
     error::{BoxError, Error, ErrorKind, find_error},
     operation::{Answer, GetTask, Operation, OperationRequest, Outcome, ProtocolVersion, StreamEvent},
@@ -57,6 +58,7 @@ pub(super) struct Exchange {
     read_deadline: Option<Duration>,
     strict_data: bool,
     base64_files: bool,
+    offered: Option<Offered>,
 }
 
 impl Exchange {
@@ -72,8 +74,8 @@ impl Exchange {
         })?;
         check_version(headers, rpc.version, config.versions())?;
         let deadline = timeout(headers)?.and_then(|timeout| Instant::now().checked_add(timeout));
-        let Config { limit, read_deadline, strict_data, base64_files, .. } = *config;
-        Ok(Self { rpc, deadline, limit, read_deadline, strict_data, base64_files })
+        let Config { limit, read_deadline, strict_data, base64_files, offered, .. } = *config;
+        Ok(Self { rpc, deadline, limit, read_deadline, strict_data, base64_files, offered })
     }
 
     /// Reads the message, has the operation carried out, and gives the answer.
@@ -93,7 +95,7 @@ impl Exchange {
         let language = Language::of(self.rpc.version, self.base64_files);
         let answer = async {
             let message = self.read(body).await?;
-            let operation = language.decode(self.rpc.kind, message)?;
+            let operation = language.decode(self.rpc.kind, message).map_err(|error| self.explain(error))?;
             if self.strict_data {
                 check_data(operation.request())?;
             }
@@ -114,6 +116,13 @@ impl Exchange {
         };
         head.headers.insert(header::CONTENT_TYPE, super::CONTENT_TYPE);
         Ok(Response::from_parts(head, body))
+    }
+
+    /// What the agent does not offer it does not offer, whatever the message lacks.
+    #[cold]
+    fn explain(&self, error: Error) -> Error {
+        let offered = self.offered.filter(|_| error.kind() == ErrorKind::InvalidParams);
+        offered.and_then(|offered| offered.refusal(self.rpc.kind)).unwrap_or(error)
     }
 
     async fn read<B>(&self, body: B) -> Result<Bytes, Error>

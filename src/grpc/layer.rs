@@ -3,7 +3,11 @@ use std::time::Duration;
 use tower_layer::Layer;
 
 use super::Grpc;
-use crate::{body::BodyLayer, operation::ProtocolVersion};
+use crate::{
+    body::BodyLayer,
+    capability::{CapabilityLayer, Offered},
+    operation::ProtocolVersion,
+};
 
 /// Serves operations over gRPC; see the [module docs](super).
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +22,7 @@ pub(super) struct Config {
     pub(super) read_deadline: Option<Duration>,
     pub(super) strict_data: bool,
     pub(super) base64_files: bool,
+    pub(super) offered: Option<Offered>,
 }
 
 impl Config {
@@ -32,8 +37,15 @@ impl GrpcLayer {
     /// Versions 1.0 and 0.3, with the limits of [`BodyLayer`].
     #[must_use]
     pub fn new() -> Self {
-        Self { config: Config { only: None, limit: 0, read_deadline: None, strict_data: false, base64_files: false } }
-            .body(&BodyLayer::new())
+        let config = Config {
+            only: None,
+            limit: 0,
+            read_deadline: None,
+            strict_data: false,
+            base64_files: false,
+            offered: None,
+        };
+        Self { config }.body(&BodyLayer::new())
     }
 
     /// One version alone; the methods of the other are unknown then. `None`, the default, is both.
@@ -71,6 +83,15 @@ impl GrpcLayer {
     #[must_use]
     pub fn base64_files(mut self, on: bool) -> Self {
         self.config.base64_files = on;
+        self
+    }
+
+    /// What the [`capability`](crate::capability) layer further in refuses. With it, a stream or a webhook that the agent does
+    /// not offer is refused for that reason too where the message lacks a field. Without it, as it comes, the caller is told
+    /// about the field first.
+    #[must_use]
+    pub fn capability(mut self, capability: &CapabilityLayer) -> Self {
+        self.config.offered = Some(capability.offered());
         self
     }
 

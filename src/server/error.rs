@@ -15,6 +15,11 @@ pub enum ConfigError {
     BadPath(String),
     /// The URL is none that a client could call.
     BadUrl(String),
+    /// The URL has a query or a fragment.
+    UrlWithQuery(String),
+    /// There is a [retry window](crate::task::TaskLayer::retry_window), but the task store takes no
+    /// [claims](crate::task::TaskStore#claims).
+    NoClaims,
     /// Two mounts claim the same path; only one of them could be reached.
     PathTaken {
         /// The path.
@@ -33,6 +38,15 @@ impl fmt::Display for ConfigError {
             Self::NoCardPath => f.write_str("these settings need a card path: set one with Mount::card_path"),
             Self::BadPath(path) => write!(f, "{path:?} is no path: it must begin with a slash"),
             Self::BadUrl(url) => write!(f, "{url:?} is no absolute http or https URL"),
+            Self::UrlWithQuery(url) => write!(
+                f,
+                "{url:?} has a query or a fragment: leave it out, an agent is found by its path, and clients would put paths \
+                 of their own behind it"
+            ),
+            Self::NoClaims => f.write_str(
+                "the task store takes no claims, so a message that comes again cannot be recognised: leave \
+                 TaskLayer::retry_window out, or implement TaskStore::claim",
+            ),
             Self::PathTaken { path, first, second } => {
                 write!(
                     f,
@@ -51,6 +65,8 @@ impl fmt::Debug for ConfigError {
             Self::NoCardPath => "NoCardPath",
             Self::BadPath(_) => "BadPath",
             Self::BadUrl(_) => "BadUrl",
+            Self::UrlWithQuery(_) => "UrlWithQuery",
+            Self::NoClaims => "NoClaims",
             Self::PathTaken { .. } => "PathTaken",
         };
         write!(f, "{name}({self})")

@@ -10,6 +10,7 @@ use super::{
     error::store_error,
     progress::{Begun, Observer, Settled},
     service::Shared,
+    settings::Settings,
     stream::Cursor,
 };
 use crate::{
@@ -81,20 +82,28 @@ impl<T: TaskStore> Pending<T> {
     }
 
     fn answer(&self, settled: Settled) -> Result<Outcome<EventStream>, Error> {
-        let Settled { snapshot, failure } = settled;
-        if self.shared.settings.reply == ReplyMode::Message {
-            return failure.map_or_else(
-                || Ok(Answer::SentMessage(Arc::new(as_message(&snapshot.task, self.before.as_ref()))).into()),
-                Err,
-            );
-        }
-        Ok(Answer::SentTask(TaskView::new(snapshot.task).with_history_length(self.history_length)).into())
+        sent(&self.shared.settings, settled, self.before.as_ref(), self.history_length)
     }
 
     fn into_reading(self) -> (Observer, Reading<T>) {
         let Self { shared, owner, task_id, history_length, observer, .. } = self;
         (observer, Reading { shared, owner, task_id, history_length })
     }
+}
+
+/// What a send is answered with whose task has come to rest, and was as it was before.
+pub(super) fn sent(
+    settings: &Settings,
+    settled: Settled,
+    before: Option<&Snapshot>,
+    history_length: Option<u32>,
+) -> Result<Outcome<EventStream>, Error> {
+    let Settled { snapshot, failure } = settled;
+    if settings.reply == ReplyMode::Message {
+        return failure
+            .map_or_else(|| Ok(Answer::SentMessage(Arc::new(as_message(&snapshot.task, before))).into()), Err);
+    }
+    Ok(Answer::SentTask(TaskView::new(snapshot.task).with_history_length(history_length)).into())
 }
 
 fn lost() -> Error {
@@ -109,15 +118,15 @@ async fn wait(observer: &mut Observer, deadline: Option<Instant>) -> Option<Sett
 }
 
 /// Whose task a stream shows, and how much of its history.
-struct Reading<T> {
-    shared: Shared<T>,
-    owner: Owner,
-    task_id: Arc<str>,
-    history_length: Option<u32>,
+pub(super) struct Reading<T> {
+    pub(super) shared: Shared<T>,
+    pub(super) owner: Owner,
+    pub(super) task_id: Arc<str>,
+    pub(super) history_length: Option<u32>,
 }
 
 impl<T: TaskStore> Reading<T> {
-    fn stream(self, begun: Begun) -> EventStream {
+    pub(super) fn stream(self, begun: Begun) -> EventStream {
         let Self { shared, owner, task_id, history_length } = self;
         let beginning = match begun {
             Begun::Message(message) => {

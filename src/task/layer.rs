@@ -174,9 +174,35 @@ impl<T> TaskLayer<T> {
         self.settings.max_wait = wait;
         self
     }
+
+    /// For how long a message that comes again is answered with the task of the first one; `None` for never. Default:
+    /// `None`, since there are clients that use an id more than once. An id may be 1,024 bytes long where there is a window; a
+    /// longer one is refused, as each is kept in an index. See [safe retries](super#safe-retries).
+    ///
+    /// The time counts from the first message. Clients try again for minutes, so an hour is much; the store keeps an entry
+    /// for each message meanwhile, and no longer than its task.
+    #[must_use]
+    pub fn retry_window(mut self, window: Option<Duration>) -> Self {
+        self.settings.retry_window = window;
+        self
+    }
+
+    /// What the agent is called where one that comes again is told from the first: a message to another one is another
+    /// message. Default: nothing. A `server::Mount` sets its own id. For layers of several agents that share a store; the
+    /// layers of one agent, on its replicas, must all say the same.
+    #[must_use]
+    pub fn retry_scope(mut self, agent: impl Into<Arc<str>>) -> Self {
+        self.settings.retry_scope = agent.into();
+        self
+    }
 }
 
 impl<T: TaskStore> TaskLayer<T> {
+    /// True if there is a [retry window](Self::retry_window), but no store for it.
+    pub(crate) fn lacks_claims(&self) -> bool {
+        self.settings.retry_window.is_some() && !self.store.takes_claims()
+    }
+
     /// Brings the work of this layer, its clones, and the services it made to an end, before the process ends.
     ///
     /// From here on no run begins: whoever sends is refused as overloaded, with retry advice. The runs that there are

@@ -86,6 +86,7 @@
 //! | [`run_timeout`](TaskLayer::run_timeout) | 1 h | how long an agent may take, from the message on |
 //! | [`idle_timeout`](TaskLayer::idle_timeout) | 10 min | how long an agent may say nothing |
 //! | [`max_wait`](TaskLayer::max_wait) | none | how long a blocking send waits |
+//! | [`retry_window`](TaskLayer::retry_window) | none | for how long a message that comes again is recognised |
 //! | [`max_runs`](TaskLayer::max_runs) | 100,000 | how many agents run at once |
 //! | [`max_events`](TaskLayer::max_events) | 1,000,000 | how many events a task has |
 //! | [`max_references`](TaskLayer::max_references) | 100 | how many tasks a message refers to |
@@ -97,6 +98,70 @@
 //! [`MemoryTaskStore`] has four of its own: it keeps [100,000](MemoryTaskStore::max_finished) finished tasks, for
 //! [24 hours](MemoryTaskStore::max_age), and [100,000](MemoryTaskStore::max_interrupted) that wait for their callers, for
 //! [7 days](MemoryTaskStore::max_interrupted_age).
+//!
+//! # Safe retries
+//!
+//! A client that has lost the answer to a send does not know whether the agent has done its work, and sends again. With a
+//! [`retry_window`](TaskLayer::retry_window), a message whose `messageId` the same [`Owner`](crate::owner::Owner) has sent
+//! before is not run again; the task of the first one answers it, whatever binding or version it comes over (spec 1.0
+//! §3.3.1 leaves that to servers):
+//!
+//! - A blocking send waits for the same end or interruption as the first, and one that returns immediately gets the task
+//!   as it stands.
+//! - A stream shows the events from the message on, those that are over too, or, with `Last-Event-ID`, from there on:
+//!   clients that open a broken stream again by sending again get exactly what they missed.
+//! - A further turn of a task is recognised as well, though the task may be over by now.
+//! - Of two that come at the same time one runs, and the other waits for its task. This holds over all processes that share
+//!   the store, and over a restart.
+//!
+//! The task answers whatever has become of it. If it failed, even because its process was killed, then that is the answer;
+//! whoever wants the work to be tried again says so by a fresh `messageId`. What was refused, such as by an agent that was
+//! overloaded, came to nothing, and may be sent again.
+//!
+//! A `messageId` that comes again with other parts, metadata or references, or for another task, is the mistake of a client
+//! that reuses ids: it is refused with `-32602` (`INVALID_ARGUMENT`), which names the field. How the answer is wanted
+//! (blocking or not, as a stream, with how much history) and the metadata of the request may change. A different agent or
+//! tenant is a different message.
+//!
+//! What is not covered:
+//!
+//! - An answer that is a message without a task ([`ReplyMode::Auto`]): nothing is kept of it, so the agent is asked again.
+//! - Messages without a `messageId`, which the old dialects take: they get a fresh one each time. That is so in 0.1
+//!   unless its clients set one.
+//! - Callers without a name share one owner, so two that choose the same id meet: the second is refused, or, if it says the
+//!   same, gets the task of the first. Ids that are UUIDs, as the protocol's SDKs make them, do not meet.
+//!
+//! ```
+//! use std::{convert::Infallible, sync::{Arc, atomic::{AtomicU32, Ordering}}, time::Duration};
+//!
+//! use a2a_layers::{
+//!     call::Binding,
+//!     operation::{Answer, Operation, OperationRequest, Outcome, ProtocolVersion, SendMessage},
+//!     task::TaskLayer,
+//!     types::Message,
+//! };
+//! use http::Request;
+//! use tower::{Layer, ServiceExt, service_fn};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), a2a_layers::error::Error> {
+//! static ORDERS: AtomicU32 = AtomicU32::new(0);
+//! let agent = service_fn(async |_: Request<Arc<Message>>| {
+//!     Ok::<_, Infallible>(format!("order {}", ORDERS.fetch_add(1, Ordering::Relaxed)))
+//! });
+//! let tasks = TaskLayer::new().retry_window(Some(Duration::from_secs(600))).layer(agent);
+//!
+//! let message = Message::user("one pizza");
+//! for _ in 0..2 {
+//!     let send = OperationRequest::SendMessage(SendMessage::new(message.clone()));
+//!     let request = Request::new(Operation::new(ProtocolVersion::V1_0, Binding::JsonRpc, send));
+//!     let Outcome::Answer(Answer::SentTask(view)) = tasks.clone().oneshot(request).await?.into_body() else { unreachable!() };
+//!     assert_eq!(view.task().artifacts[0].parts[0].as_text(), Some("order 0"));
+//! }
+//! assert_eq!(ORDERS.load(Ordering::Relaxed), 1);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # A store of your own
 //!
@@ -119,6 +184,8 @@
 //! - [`StoreError::Unavailable`] is told to callers as an internal error with retry advice. A run whose events could
 //!   not be written is stopped, and the layer tries to fail its task until it can, at longer and longer intervals.
 //!
+//! - [Safe retries](self#safe-retries) need [claims](TaskStore#claims); a store may leave them out.
+//!
 //! The layer never writes a log while another write of the same run is in flight: what the agent says meanwhile is the
 //! next batch, and nobody is shown what is not written. To write tasks and events down, [`stored`] has a form that loses
 //! nothing; to check the result, there is `testing::conformance` (feature `testing`).
@@ -135,6 +202,7 @@
 
 mod answer;
 mod error;
+mod fingerprint;
 mod fold;
 mod keeper;
 mod layer;
@@ -144,6 +212,7 @@ mod next;
 mod progress;
 mod requests;
 mod rerun;
+mod retry;
 mod run;
 mod runs;
 mod send;
@@ -166,6 +235,6 @@ pub use self::{
     log::LogEntry,
     service::{ResponseFuture, Tasks},
     settings::{CancelMode, CancelScope, CloseOn, FirstEvent, Replay, ReplyMode},
-    store::{ListQuery, LostRun, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
+    store::{Claim, ListQuery, LostRun, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
     stream::EventStream,
 };

@@ -90,6 +90,7 @@ where
         cancellation,
         slot,
         reporter: progress().0,
+        claim: None,
     };
     tokio::spawn(run.drive(inner, request).in_current_span());
     Ok(Rerun::Settled)

@@ -18,6 +18,7 @@ use super::{
     narrator::{Flow, Narrator},
     next::{Next, poll_next},
     progress::{Begun, Reporter},
+    retry::Held,
     runs::RunSlot,
     service::Shared,
     source::{Source, Step},
@@ -55,6 +56,8 @@ pub(super) struct Run<T> {
     pub(super) cancellation: Cancellation,
     pub(super) slot: RunSlot,
     pub(super) reporter: Reporter,
+    /// That the message is this run's, where one that comes again is recognised.
+    pub(super) claim: Option<Held>,
 }
 
 impl<T: TaskStore> Run<T> {
@@ -170,6 +173,9 @@ impl<T: TaskStore> Run<T> {
                 return source.close();
             }
         };
+        if let Some(claim) = self.claim {
+            claim.keep();
+        }
         // The agent may have something to say again after that time.
         telling.silent &= !waited;
         // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.

@@ -1,6 +1,11 @@
 //! Sending a message: which task it belongs to, and its run.
 
-use std::{pin::Pin, sync::Arc, task::Context};
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use http::{Request, request::Parts};
 use tokio::time::Instant;
@@ -9,10 +14,11 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use super::{
-    ReplyMode, Snapshot, StoreError, TaskStore,
+    EventStream, ReplyMode, Snapshot, StoreError, TaskStore,
     answer::Pending,
     error::store_error,
     progress::progress,
+    retry::{self, Held, Retry, answer_again},
     run,
     runs::{Refused, RunHandle},
     service::Shared,
@@ -21,7 +27,7 @@ use crate::{
     agent::{Cancellation, IntoReply, TaskContext},
     error::{BoxError, Error, ErrorKind},
     extension::ActivatedExtensions,
-    operation::SendMessage,
+    operation::{Outcome, SendMessage},
     owner::Owner,
     types::{Message, StateKind, Task},
 };
@@ -41,6 +47,12 @@ impl Sending {
         let names = |id: &Option<Arc<str>>| id.as_ref().is_some_and(|id| !id.is_empty());
         !names(&message.task_id) && !names(new_task_id) && message.reference_task_ids.is_empty()
     }
+
+    /// The task that it goes on with, or that its caller wants to begin under this id.
+    pub(super) fn named_task(&self) -> Option<&Arc<str>> {
+        let SendMessage { message, new_task_id, .. } = &self.request;
+        message.task_id.as_ref().filter(|id| !id.is_empty()).or(new_task_id.as_ref().filter(|id| !id.is_empty()))
+    }
 }
 
 type Run = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -51,8 +63,13 @@ pub(super) struct Prepared<T> {
     pending: Pending<T>,
 }
 
-/// Makes ready the run of a message that continues a task or refers to some.
-pub(super) async fn prepare_later<S, T>(shared: Shared<T>, inner: S, sending: Sending) -> Result<Prepared<T>, Error>
+/// Answers a message that continues a task or refers to some, or one that may have come before.
+pub(super) async fn send_later<S, T>(
+    shared: Shared<T>,
+    inner: S,
+    mut sending: Sending,
+    retry: Option<Retry>,
+) -> Result<Outcome<EventStream>, Error>
 where
     S: Service<Request<Arc<Message>>> + Send + 'static,
     S::Response: IntoReply,
@@ -60,12 +77,58 @@ where
     S::Future: Send,
     T: TaskStore,
 {
-    let SendMessage { message, new_task_id, .. } = &sending.request;
-    check_references(message, shared.settings.max_references)?;
-    let before = task_of(&shared, &sending.owner, message, new_task_id.as_deref().filter(|id| !id.is_empty())).await?;
+    check_references(&sending.request.message, shared.settings.max_references)?;
+    let before = task_of(&shared, &sending).await?;
+    let claim = match retry {
+        None => None,
+        Some(retry) => {
+            let (id, revision) = match &before {
+                Some(before) => (Arc::clone(&before.task.id), before.revision),
+                None => (sending.named_task().cloned().unwrap_or_else(|| fresh_id(&shared, "task")), 0),
+            };
+            match retry::claim(&shared, &sending, &retry, &id, revision).await? {
+                Ok(held) => {
+                    sending.request.new_task_id = Some(id);
+                    Some(held)
+                }
+                Err((first, snapshot)) => return answer_again(shared, sending, retry, first, snapshot).await,
+            }
+        }
+    };
+    let mut prepared = prepare_later(shared, inner, sending, before, claim).await?;
+    poll_fn(|cx| {
+        prepared.start(cx);
+        Poll::Ready(())
+    })
+    .await;
+    match prepared.into_pending().now() {
+        Ok(answer) => answer,
+        Err(pending) => pending.later().await,
+    }
+}
+
+/// Makes ready the run of a message whose task has been looked up.
+async fn prepare_later<S, T>(
+    shared: Shared<T>,
+    inner: S,
+    sending: Sending,
+    before: Option<Snapshot>,
+    claim: Option<Held>,
+) -> Result<Prepared<T>, Error>
+where
+    S: Service<Request<Arc<Message>>> + Send + 'static,
+    S::Response: IntoReply,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    T: TaskStore,
+{
+    let message = &sending.request.message;
+    if let Some(before) = &before {
+        check_continues(message, &before.task)?;
+    }
     let (id, owner) = (before.as_ref().map(|before| Arc::clone(&before.task.id)), sending.owner.clone());
     let referenced = referenced(&shared, &owner, message).await?;
-    let prepared = prepare(shared.clone(), inner, sending, before, referenced)?;
+    let prepared = prepare(shared.clone(), inner, sending, before, referenced, claim)?;
     if let (Some(id), Some(before)) = (id, &prepared.pending.before) {
         // Before the place was this message's own, another one may have been at work.
         let now = shared.store.get(&owner, &id).await.map_err(|error| store_error(error, &id))?;
@@ -84,6 +147,7 @@ pub(super) fn prepare<S, T>(
     sending: Sending,
     before: Option<Snapshot>,
     referenced: Vec<Arc<Task>>,
+    claim: Option<Held>,
 ) -> Result<Prepared<T>, Error>
 where
     S: Service<Request<Arc<Message>>> + Send + 'static,
@@ -141,6 +205,7 @@ where
         cancellation,
         slot,
         reporter,
+        claim,
     };
     Ok(Prepared {
         run: Some(Box::pin(run.drive(inner, agent_request))),
@@ -176,26 +241,23 @@ impl<T: TaskStore> Prepared<T> {
     }
 }
 
-/// The task that a message continues, if it may.
-async fn task_of<T: TaskStore>(
-    shared: &Shared<T>,
-    owner: &Owner,
-    message: &Message,
-    new_task_id: Option<&str>,
-) -> Result<Option<Snapshot>, Error> {
-    let named = message.task_id.as_deref().filter(|id| !id.is_empty());
-    let Some(id) = named.or(new_task_id) else { return Ok(None) };
-    let snapshot = match shared.store.get(owner, id).await {
-        Ok(snapshot) => snapshot,
-        Err(StoreError::NotFound) if named.is_none() => return Ok(None),
-        Err(error) => return Err(store_error(error, id)),
-    };
-    let task = &snapshot.task;
+/// The task that a message continues, if there is one.
+async fn task_of<T: TaskStore>(shared: &Shared<T>, sending: &Sending) -> Result<Option<Snapshot>, Error> {
+    let Some(id) = sending.named_task() else { return Ok(None) };
+    let must_be = sending.request.message.task_id.as_ref().is_some_and(|id| !id.is_empty());
+    match shared.store.get(&sending.owner, id).await {
+        Ok(snapshot) => Ok(Some(snapshot)),
+        Err(StoreError::NotFound) if !must_be => Ok(None),
+        Err(error) => Err(store_error(error, id)),
+    }
+}
+
+/// A message goes on with a task in the task's own conversation, when it is its turn.
+fn check_continues(message: &Message, task: &Task) -> Result<(), Error> {
     if message.context_id.as_ref().is_some_and(|context| !context.is_empty() && *context != task.context_id) {
         return Err(Error::invalid_params("message.contextId", "is not the context of the task"));
     }
-    check_waits(task)?;
-    Ok(Some(snapshot))
+    check_waits(task)
 }
 
 /// Only a task that waits for its caller takes a message.
@@ -214,20 +276,21 @@ fn busy(task_id: &str) -> Error {
 }
 
 fn fresh_ids<T>(shared: &Shared<T>, task_id: Option<Arc<str>>, context_id: Option<Arc<str>>) -> (Arc<str>, Arc<str>) {
-    let fresh = |name: &str| -> Arc<str> {
-        let mut buffer = Uuid::encode_buffer();
-        let id = Uuid::new_v4();
-        if shared.settings.named_ids {
-            Arc::from(format!("{name}-{}", id.simple()))
-        } else {
-            Arc::from(&*id.hyphenated().encode_lower(&mut buffer))
-        }
-    };
-    let task_id = task_id.unwrap_or_else(|| fresh("task"));
-    let context_id = context_id
-        .filter(|id| !id.is_empty())
-        .unwrap_or_else(|| if shared.settings.context_is_task { Arc::clone(&task_id) } else { fresh("ctx") });
+    let task_id = task_id.unwrap_or_else(|| fresh_id(shared, "task"));
+    let context_id = context_id.filter(|id| !id.is_empty()).unwrap_or_else(|| {
+        if shared.settings.context_is_task { Arc::clone(&task_id) } else { fresh_id(shared, "ctx") }
+    });
     (task_id, context_id)
+}
+
+fn fresh_id<T>(shared: &Shared<T>, name: &str) -> Arc<str> {
+    let mut buffer = Uuid::encode_buffer();
+    let id = Uuid::new_v4();
+    if shared.settings.named_ids {
+        Arc::from(format!("{name}-{}", id.simple()))
+    } else {
+        Arc::from(&*id.hyphenated().encode_lower(&mut buffer))
+    }
 }
 
 /// Every reference is a look-up in the store, so there must not be too many.

@@ -1,6 +1,6 @@
 use std::{
     fmt,
-    future::{Future, poll_fn},
+    future::Future,
     mem,
     ops::Deref,
     pin::Pin,
@@ -16,8 +16,9 @@ use super::{
     keeper::{BeginAgain, Keeper},
     requests::{cancel, get, list},
     rerun::{Rerun, rerun},
+    retry::Retry,
     runs::Runs,
-    send::{Prepared, Sending, prepare, prepare_later},
+    send::{Prepared, Sending, prepare, send_later},
     settings::Settings,
     subscribe::subscribe,
 };
@@ -91,10 +92,16 @@ where
         let (head, operation) = request.into_parts();
         let owner = head.extensions.get::<Owner>().cloned().unwrap_or_default();
         let version = operation.version();
+        let retry = self.shared.settings.retry_window.map(|window| {
+            let tenant = operation.tenant().cloned();
+            Retry { window, version, tenant }
+        });
         match operation.into_request() {
-            OperationRequest::SendMessage(request) => self.send(Sending { head, owner, request, streaming: false }),
+            OperationRequest::SendMessage(request) => {
+                self.send(Sending { head, owner, request, streaming: false }, retry)
+            }
             OperationRequest::SendStreamingMessage(request) => {
-                self.send(Sending { head, owner, request, streaming: true })
+                self.send(Sending { head, owner, request, streaming: true }, retry)
             }
             OperationRequest::GetTask(request) => ResponseFuture::new(get(self.shared.clone(), owner, request)),
             OperationRequest::ListTasks(request) => ResponseFuture::new(list(self.shared.clone(), owner, request)),
@@ -150,23 +157,12 @@ where
         })
     }
 
-    fn send(&self, sending: Sending) -> ResponseFuture<T> {
+    fn send(&self, sending: Sending, retry: Option<Retry>) -> ResponseFuture<T> {
         let (shared, inner) = (self.shared.clone(), self.inner.clone());
-        if sending.is_fresh() {
-            return ResponseFuture::prepared(prepare(shared, inner, sending, None, Vec::new()));
+        if retry.is_none() && sending.is_fresh() {
+            return ResponseFuture::prepared(prepare(shared, inner, sending, None, Vec::new(), None));
         }
-        ResponseFuture::new(async move {
-            let mut prepared = prepare_later(shared, inner, sending).await?;
-            poll_fn(|cx| {
-                prepared.start(cx);
-                Poll::Ready(())
-            })
-            .await;
-            match prepared.into_pending().now() {
-                Ok(answer) => answer,
-                Err(pending) => pending.later().await,
-            }
-        })
+        ResponseFuture::new(send_later(shared, inner, sending, retry))
     }
 }
 

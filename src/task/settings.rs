@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// How a send is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -94,6 +94,9 @@ pub(super) struct Settings {
     pub(super) run_timeout: Option<Duration>,
     pub(super) idle_timeout: Option<Duration>,
     pub(super) max_wait: Option<Duration>,
+    pub(super) retry_window: Option<Duration>,
+    /// What the agent is called in claims.
+    pub(super) retry_scope: Arc<str>,
 }
 
 impl Default for Settings {
@@ -116,6 +119,8 @@ impl Default for Settings {
             run_timeout: Some(Duration::from_secs(60 * 60)),
             idle_timeout: Some(Duration::from_secs(10 * 60)),
             max_wait: None,
+            retry_window: None,
+            retry_scope: Arc::from(""),
         }
     }
 }

@@ -1,22 +1,26 @@
+use std::sync::Arc;
+
+use futures_util::stream;
 use http::{HeaderMap, Uri, request::Parts};
 
 use super::{
-    EventStream, FirstEvent, Replay, TaskStore,
+    EventStream, FirstEvent, Replay, Snapshot, TaskStore,
     error::store_error,
     fold,
     service::{Common, Shared},
+    settings::Settings,
     stream::Cursor,
 };
 use crate::{
     error::{Error, ErrorKind},
     operation::{Outcome, ProtocolVersion, StreamEvent, SubscribeToTask, TaskView},
     owner::Owner,
-    types::{Event, Task},
+    types::{Event, StateKind, Task},
 };
 
 /// Where a reader left off, as it says itself.
 #[derive(Debug, PartialEq, Eq)]
-struct Stated {
+pub(super) struct Stated {
     /// Where it says so.
     name: &'static str,
     after: u64,
@@ -26,7 +30,7 @@ struct Stated {
 ///
 /// # Errors
 /// [`InvalidParams`](ErrorKind::InvalidParams) if it is no number.
-fn stated(headers: &HeaderMap, uri: &Uri) -> Result<Option<Stated>, Error> {
+pub(super) fn stated(headers: &HeaderMap, uri: &Uri) -> Result<Option<Stated>, Error> {
     let number = |name: &'static str, text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse() {
@@ -48,51 +52,70 @@ pub(super) async fn subscribe<T: TaskStore>(
     version: ProtocolVersion,
     request: SubscribeToTask,
 ) -> Result<Outcome<EventStream>, Error> {
-    let Common { store, settings, .. } = &*shared;
     let id = request.id;
     let stated = stated(&head.headers, &head.uri)?;
-    let snapshot = store.get(&owner, &id).await.map_err(|error| store_error(error, &id))?;
+    let snapshot = shared.store.get(&owner, &id).await.map_err(|error| store_error(error, &id))?;
     if snapshot.task.status.state.is_terminal() {
         return Err(Error::new(ErrorKind::UnsupportedOperation)
             .with_detail("the task is over, get it instead")
             .with_info("taskId", &*id));
     }
-    let from_start = match settings.replay {
+    let from_start = from_start(&shared.settings, version);
+    resume(&shared, owner, snapshot, stated, from_start, false).await
+}
+
+/// Whether a stream without a cursor begins with the log instead of the task.
+pub(super) fn from_start(settings: &Settings, version: ProtocolVersion) -> bool {
+    match settings.replay {
         Replay::ByVersion => version < ProtocolVersion::V1_0,
         Replay::FromStart => true,
         Replay::Snapshot => false,
-    };
+    }
+}
+
+/// A stream that goes on where its reader left off. A subscription waits for what is to come; one that `ends` has a
+/// message that was sent for its beginning, and may have been over before.
+pub(super) async fn resume<T: TaskStore>(
+    shared: &Shared<T>,
+    owner: Owner,
+    snapshot: Snapshot,
+    stated: Option<Stated>,
+    from_start: bool,
+    ends: bool,
+) -> Result<Outcome<EventStream>, Error> {
+    let Common { store, settings, .. } = &**shared;
+    let id = Arc::clone(&snapshot.task.id);
     if let Some(Stated { name, .. }) = stated.as_ref().filter(|stated| stated.after > snapshot.revision) {
         return Err(Error::invalid_params(*name, "is beyond the task's last event"));
     }
+    let is_over = ends && snapshot.task.status.state.kind() != StateKind::Active;
+    let last = snapshot.revision;
     let (after, first) = match stated.map(|stated| stated.after) {
         // With a cursor a reader gets what it missed. Where streams must begin with the task, that is the task as it
         // was at the cursor: one as of now would show the same pieces twice.
         Some(0) => (0, None),
         Some(after) if from_start => (after, None),
-        Some(after) if after == snapshot.revision => {
-            (after, Some(StreamEvent::Snapshot(TaskView::new(snapshot.task), after)))
-        }
+        Some(after) if after == last => (after, Some(StreamEvent::Snapshot(TaskView::new(snapshot.task), after))),
         Some(after) => {
             let task = task_at(store, &owner, &id, after).await?;
             (after, Some(StreamEvent::Snapshot(TaskView::new(task), after)))
         }
         None if from_start => (0, None),
-        None => {
-            let first = StreamEvent::Snapshot(TaskView::new(snapshot.task), snapshot.revision);
-            (snapshot.revision, Some(first))
-        }
+        None => (last, Some(StreamEvent::Snapshot(TaskView::new(snapshot.task), last))),
     };
     let first = first.filter(|_| settings.first_event != FirstEvent::StatusOnly);
+    if is_over && after == last {
+        return Ok(Outcome::Stream(EventStream::new(stream::iter(first.map(Ok)))));
+    }
     let (close_on, first_event) = (settings.close_on, settings.first_event);
-    let opened_at = snapshot.revision;
+    let opened_at = if ends { after } else { last };
     let cursor =
         Cursor { store: store.clone(), owner, task_id: id, after, opened_at, head: first, close_on, first_event };
     Ok(Outcome::Stream(cursor.into_stream()))
 }
 
 /// The task as it was after this event.
-async fn task_at<T: TaskStore>(store: &T, owner: &Owner, id: &str, revision: u64) -> Result<Task, Error> {
+pub(super) async fn task_at<T: TaskStore>(store: &T, owner: &Owner, id: &str, revision: u64) -> Result<Task, Error> {
     let limit = usize::try_from(revision).unwrap_or(usize::MAX);
     let entries = store.read(owner, id, 0, limit).await.map_err(|error| store_error(error, id))?;
     let mut entries = entries.iter().map(super::LogEntry::event);

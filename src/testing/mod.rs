@@ -3,7 +3,7 @@
 //! It checks what the [contract](crate::task::TaskStore) promises: logs without gaps or duplicates under a hundred
 //! writers, conflicts, what a terminal state ends, that what was acknowledged is seen, that owners do not see each other,
 //! waiters and followers that are woken, lists with every filter that stay stable while tasks come and go, retention, and,
-//! where a store has them, leases and a cancel that comes from another process.
+//! where a store has them, leases, a cancel that comes from another process, and claims.
 //!
 //! The stores of this crate run it as well.
 //!
@@ -39,6 +39,7 @@
 //! # });
 //! ```
 
+mod claims;
 mod leases;
 mod lists;
 mod logs;
@@ -85,6 +86,7 @@ pub async fn conformance<S: Subject>(subject: &S) {
     waiters::check(subject).await;
     lists::check(subject).await;
     leases::check(subject).await;
+    claims::check(subject).await;
 }
 
 #[cfg(test)]

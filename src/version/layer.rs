@@ -7,6 +7,7 @@ use tower_layer::Layer;
 
 use super::{Version, negotiate::Offer, speaker::Speaker};
 use crate::{
+    capability::CapabilityLayer,
     dialect::{Dialect, V0_3, V0_3Rest, V1_0},
     operation::ProtocolVersion,
 };
@@ -46,6 +47,15 @@ impl VersionLayer {
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {
         Arc::make_mut(&mut self.offer).lenient = lenient;
+        self
+    }
+
+    /// What the [`capability`](crate::capability) layer further in refuses. With it, a stream or a webhook that the agent does
+    /// not offer is refused for that reason too where its parameters cannot be read. Without it, as it comes, the caller is
+    /// told about the parameters first.
+    #[must_use]
+    pub fn capability(mut self, capability: &CapabilityLayer) -> Self {
+        Arc::make_mut(&mut self.offer).offered = Some(capability.offered());
         self
     }
 }

@@ -5,6 +5,7 @@ use http::{HeaderName, Request};
 use super::speaker::Speaker;
 use crate::{
     call::{Binding, Call},
+    capability::Offered,
     dialect::Dialect,
     error::{Error, ErrorKind},
     operation::ProtocolVersion,
@@ -22,11 +23,13 @@ pub(super) struct Offer {
     /// The version of those that name none.
     granted: ProtocolVersion,
     pub(super) lenient: bool,
+    /// What the agent offers, if that is known here.
+    pub(super) offered: Option<Offered>,
 }
 
 impl Offer {
     pub(super) fn new(speakers: Vec<Speaker>, granted: ProtocolVersion) -> Self {
-        Self { speakers, granted, lenient: false }
+        Self { speakers, granted, lenient: false, offered: None }
     }
 
     /// With one more speaker, before those of the same version; those whose every binding it speaks too are gone.
@@ -60,8 +63,16 @@ impl Offer {
         speaker.ok_or_else(|| self.refusal(version.or(of_path), of_path.is_some(), call.binding()))
     }
 
-    /// Where a method is not known because it is one of another version, says so: callers forget the header.
+    /// What is really wrong with a call that could not be read. What the agent does not offer it does not offer, however
+    /// the parameters are. Where a method is not known because it is one of another version, says so: callers forget the
+    /// header.
+    #[cold]
     pub(super) fn explain(&self, error: Error, speaker: &Speaker, call: &Call) -> Error {
+        if error.kind() == ErrorKind::InvalidParams
+            && let (Some(offered), Some(kind)) = (self.offered, speaker.dialect().operation(call.method()))
+        {
+            return offered.refusal(kind).unwrap_or(error);
+        }
         if error.kind() != ErrorKind::MethodNotFound || speaker.knows(call) {
             return error;
         }

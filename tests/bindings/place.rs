@@ -1,5 +1,7 @@
 //! The servers: one port each, with every binding in both versions on it.
 
+use std::time::Duration;
+
 use a2a_layers::{
     body::BodyLayer,
     server::Mount,
@@ -21,10 +23,12 @@ pub(crate) enum Place {
     Bare,
     /// Runs one task at a time.
     Busy,
+    /// Recognises messages that come again.
+    Retries,
 }
 
 impl Place {
-    pub(crate) const ALL: [Self; 3] = [Self::Full, Self::Bare, Self::Busy];
+    pub(crate) const ALL: [Self; 4] = [Self::Full, Self::Bare, Self::Busy, Self::Retries];
 
     pub(crate) async fn start(self) -> Server {
         Server::with(|mount| self.change(mount.grpc().reply(ReplyMode::Auto))).await
@@ -42,6 +46,7 @@ impl Place {
                 .input_modes(["text/plain"])
                 .extension(AgentExtension::required(REQUIRED)),
             Self::Busy => mount.tasks(|tasks| tasks.max_runs(1)),
+            Self::Retries => mount.tasks(|tasks| tasks.retry_window(Some(Duration::from_secs(600)))),
         }
     }
 }

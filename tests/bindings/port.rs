@@ -1,6 +1,6 @@
 //! One port: the card, and every binding that it names, over HTTP/1.1 and HTTP/2.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::atomic::Ordering};
 
 use a2a_layers::operation::OperationKind;
 use bytes::Bytes;
@@ -127,4 +127,39 @@ async fn a_task_of_one_binding_is_there_over_all() {
         let said = got["task"]["history"].as_array().expect("a history").iter();
         assert_eq!(said.filter(|message| message["role"] == "ROLE_USER").count(), 7, "{}", talk.way);
     }
+}
+
+#[tokio::test]
+async fn a_message_that_comes_again_over_another_binding_is_the_same() {
+    let server = Place::Retries.start().await;
+    let params = json!({
+        "message": { "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": "done" }, { "raw": "AP8Q/w==" }] },
+        "configuration": { "returnImmediately": false },
+    });
+    let talks = Way::ALL.map(|way| Talk::new(way, server.address).of_one_owner());
+    let sends = talks.iter().map(|talk| async { talk.ask(&ask(OperationKind::SendMessage, params.clone())).await });
+    let answers = futures_util::future::join_all(sends).await;
+    for answer in &answers {
+        assert_eq!((summary(answer).as_str(), &answer["task"]["id"]), ("task COMPLETED", &answers[0]["task"]["id"]));
+    }
+    assert_eq!(server.stage.calls.load(Ordering::SeqCst), 1, "one of the six has run");
+}
+
+#[tokio::test]
+async fn a_message_of_version_0_1_is_recognised_by_its_id() {
+    let server = Place::Retries.start().await;
+    let send = async |method: &str, text: &str, id: Value| {
+        let message = json!({ "role": "user", "parts": [{ "type": "text", "text": text }], "messageId": id });
+        let call =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "id": "t-1", "message": message } });
+        let request = Request::post(format!("http://{}/", server.address)).header("content-type", "application/json");
+        http(false, request.body(Full::from(call.to_string())).expect("a request")).await.1
+    };
+    let first = send("tasks/send", "done", json!("m")).await;
+    assert_eq!((&first["result"]["id"], &first["result"]["status"]["state"]), (&json!("t-1"), &json!("completed")));
+    assert_eq!(send("tasks/send", "done", json!("m")).await, first);
+    assert_eq!(send("tasks/send", "ask", json!("m")).await["error"]["code"], -32602);
+    // Without an id it is a further turn, which the task does not take.
+    assert_eq!(send("tasks/send", "done", Value::Null).await["error"]["code"], -32004);
+    assert_eq!(server.stage.calls.load(Ordering::SeqCst), 1);
 }

@@ -77,10 +77,22 @@ fn push(op: Op) -> Ask {
 }
 
 pub(crate) fn table() -> Vec<Scenario> {
-    [sends(), turns(), parts(), streams(), subscriptions(), cancels(), lists(), cards_and_push(), refusals(), others()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        sends(),
+        turns(),
+        parts(),
+        streams(),
+        subscriptions(),
+        cancels(),
+        lists(),
+        cards_and_push(),
+        refusals(),
+        others(),
+        retries(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn sends() -> Vec<Scenario> {
@@ -541,5 +553,68 @@ fn others() -> Vec<Scenario> {
             [send(script("who")).header("traceparent", "00-1-2-01").into()],
             ["task COMPLETED"],
         ),
+    ]
+}
+
+fn retries() -> Vec<Scenario> {
+    let again = |params: Value, id: &str| with(params, "/message/messageId", id);
+    let turn = |text: &str, id: &str| with(again(script(text), id), "/message/taskId", "$0");
+    vec![
+        scenario(
+            "a message that comes again",
+            [
+                stream(again(script("done"), "r-1")).into(),
+                stream(again(script("done"), "r-1")).into(),
+                send(again(script("done"), "r-1")).into(),
+                at_once(again(script("done"), "r-1")).into(),
+            ],
+            [
+                "task statusUpdate artifactUpdate statusUpdate",
+                "task statusUpdate artifactUpdate statusUpdate",
+                "task COMPLETED",
+                "task COMPLETED",
+            ],
+        )
+        .at(Place::Retries),
+        scenario(
+            "a turn that comes again",
+            [
+                send(again(script("ask"), "r-2")).into(),
+                send(turn("done", "r-3")).into(),
+                send(turn("done", "r-3")).into(),
+                stream(turn("done", "r-3")).into(),
+                send(again(script("ask"), "r-2")).into(),
+                get("$0").into(),
+            ],
+            [
+                "task INPUT_REQUIRED",
+                "task COMPLETED",
+                "task COMPLETED",
+                "task artifactUpdate statusUpdate",
+                "task COMPLETED",
+                "task COMPLETED",
+            ],
+        )
+        .at(Place::Retries),
+        scenario(
+            "an id that comes again for another message",
+            [
+                send(again(script("done"), "r-4")).into(),
+                send(again(script("ask"), "r-4")).into(),
+                stream(again(script("ask"), "r-4")).into(),
+            ],
+            ["task COMPLETED", "error InvalidParams", "error InvalidParams"],
+        )
+        .at(Place::Retries),
+        scenario(
+            "what came to nothing comes again",
+            [send(again(script("refuse"), "r-5")).into(), send(again(script("message"), "r-6")).into()]
+                .into_iter()
+                .cycle()
+                .take(4)
+                .collect::<Vec<Step>>(),
+            ["error ContentTypeNotSupported", "message", "error ContentTypeNotSupported", "message"],
+        )
+        .at(Place::Retries),
     ]
 }

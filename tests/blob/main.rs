@@ -1,5 +1,6 @@
 //! The `blob` layer alone, its stores, and the services that serve them.
 
+mod collector;
 mod inbound;
 mod outbound;
 mod serve;

@@ -84,6 +84,7 @@ mod object {
     use tower::ServiceExt;
 
     use super::*;
+    use crate::collector::{collects, keeps_references};
 
     /// A directory that goes away with its test.
     struct Directory(PathBuf);
@@ -118,6 +119,35 @@ mod object {
         keeps_files(ObjectBlobStore::new(directory.store(), BASE)).await;
         keeps_files(ObjectBlobStore::new(directory.store(), BASE).prefix("/a/b/")).await;
         assert!(directory.0.join("a").join("b").is_dir());
+    }
+
+    #[tokio::test]
+    async fn object_store_keeps_references() {
+        let directory = Directory::new();
+        for store in [directory.store(), Arc::new(InMemory::new())] {
+            keeps_references(ObjectBlobStore::new(Arc::clone(&store), BASE)).await;
+            keeps_references(ObjectBlobStore::new(store, BASE).prefix("a/b")).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn files_in_a_directory_go_with_their_tasks() {
+        let directory = Directory::new();
+        collects(ObjectBlobStore::new(directory.store(), BASE).prefix("files")).await;
+        collects(ObjectBlobStore::new(Arc::new(InMemory::new()), BASE)).await;
+    }
+
+    #[tokio::test]
+    async fn what_others_put_among_the_references_is_none() {
+        use object_store::{ObjectStoreExt as _, path::Path};
+        let backend = Arc::new(InMemory::new());
+        let store = ObjectBlobStore::new(Arc::clone(&backend) as Arc<dyn ObjectStore>, BASE);
+        let id = id_of(&store.put(File::new("x")).await.unwrap());
+        let folder = format!("references/{:02x}", id.part());
+        for name in ["x", "no-id/5b5d", &format!("{id}/zz"), &format!("{id}/5b5d"), &format!("{id}")] {
+            backend.put(&Path::from(format!("{folder}/{name}")), "?".into()).await.unwrap();
+        }
+        assert_eq!(store.references_to(id).await.unwrap(), []);
     }
 
     #[tokio::test]

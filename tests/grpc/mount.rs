@@ -334,3 +334,30 @@ async fn reflection_shows_the_packages() {
         assert!(methods.into_iter().any(|name| name == "SendStreamingMessage"), "{symbol}");
     }
 }
+
+#[tokio::test]
+async fn it_is_served_whether_it_is_asked_for_before_the_settings_or_after() {
+    for mount in [
+        mount("echo").grpc().settings(Settings::strict()),
+        mount("echo").settings(Settings::strict()).grpc(),
+        mount("echo").grpc().settings(Settings::strict().grpc(false)),
+        mount("echo").settings(Settings::strict().grpc(true)),
+    ] {
+        let address = start(mount.build().unwrap()).await;
+        let sent = Client::new(channel(address).await).send_message(send("hi")).await;
+        assert_eq!(state(&task(sent.unwrap().into_inner())), wire::TaskState::Completed);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_refused_for_that_whatever_the_message_lacks() {
+    let address = start(mount("echo").streaming(false).grpc().build().unwrap()).await;
+    let mut client = Client::new(channel(address).await);
+    let push = client.create_task_push_notification_config(wire::TaskPushNotificationConfig::default()).await;
+    let stream = client.send_streaming_message(wire::SendMessageRequest::default()).await;
+    for status in [push.map(drop).unwrap_err(), stream.map(drop).unwrap_err()] {
+        assert_eq!(status.code(), Code::FailedPrecondition, "{status:?}");
+    }
+    let send = client.send_message(wire::SendMessageRequest::default()).await;
+    assert_eq!(send.unwrap_err().code(), Code::InvalidArgument);
+}

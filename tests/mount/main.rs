@@ -3,15 +3,17 @@
 #[cfg(feature = "rest")]
 mod rest;
 
-use std::convert::Infallible;
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use a2a_layers::{
     blob::{BlobLayer, MemoryBlobStore},
     error::BoxError,
     operation::ProtocolVersion,
+    owner::Owner,
     part::Input,
-    server::{A2aService, Mount, Mounts, Settings},
-    task::MemoryTaskStore,
+    server::{A2aService, ConfigError, Mount, Mounts, Settings},
+    task::{ListQuery, LogEntry, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
+    types::{Event, Task},
 };
 use axum::Router;
 use bytes::Bytes;
@@ -178,4 +180,126 @@ async fn a_call_of_grpc_to_a_mount_without_it_is_refused_in_grpcs_own_words() {
     // gRPC has no other form over HTTP/1.1, so there it is a request like any other.
     let response = service.oneshot(request(http::Version::HTTP_11)).await.unwrap();
     assert!(response.status().is_client_error(), "{}", response.status());
+}
+
+async fn call(service: &A2aService<Body>, version: &str, method: &str, params: Option<Value>) -> Value {
+    let mut call = json!({ "jsonrpc": "2.0", "id": 1, "method": method });
+    if let Some(params) = params {
+        call["params"] = params;
+    }
+    let request = Request::post("/").header("content-type", "application/json").header("a2a-version", version);
+    let request = request.body(Body::from(call.to_string())).unwrap();
+    let body = service.clone().oneshot(request).await.unwrap().into_body().collect().await.unwrap();
+    serde_json::from_slice(&body.to_bytes()).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_refused_for_that_however_its_parameters_are() {
+    let plain = Mount::new("echo", service_fn(echo)).streaming(false).build().unwrap();
+    let streams = Mount::new("echo", service_fn(echo)).build().unwrap();
+    for (version, method, code) in [
+        ("1.0", "CreateTaskPushNotificationConfig", -32003),
+        ("1.0", "GetTaskPushNotificationConfig", -32003),
+        ("1.0", "ListTaskPushNotificationConfigs", -32003),
+        ("1.0", "DeleteTaskPushNotificationConfig", -32003),
+        ("1.0", "SendStreamingMessage", -32004),
+        ("1.0", "SubscribeToTask", -32004),
+        ("0.3", "tasks/pushNotificationConfig/set", -32003),
+        ("0.3", "message/stream", -32004),
+        ("0.3", "tasks/resubscribe", -32004),
+        // What there is is told about its parameters.
+        ("1.0", "SendMessage", -32602),
+        ("1.0", "GetTask", -32602),
+        ("0.3", "message/send", -32602),
+    ] {
+        for params in [None, Some(json!({})), Some(json!({ "id": 1, "taskId": 1, "message": 1 }))] {
+            let answer = call(&plain, version, method, params.clone()).await;
+            assert_eq!(answer["error"]["code"], code, "{version} {method} {params:?}: {answer}");
+            if code == -32004 {
+                let answer = call(&streams, version, method, params).await;
+                assert_eq!(answer["error"]["code"], -32602, "{version} {method}: {answer}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_needs_no_parameters() {
+    let service = Mount::new("echo", service_fn(echo)).build().unwrap();
+    send(&service, json!([{ "text": "hi" }]), json!({})).await;
+    for params in [None, Some(Value::Null), Some(json!({}))] {
+        let answer = call(&service, "1.0", "ListTasks", params.clone()).await;
+        assert_eq!(answer["result"]["totalSize"], 1, "{params:?}: {answer}");
+    }
+    assert_eq!(call(&service, "1.0", "ListTasks", Some(json!({ "pageSize": 0 }))).await["error"]["code"], -32602);
+}
+
+#[test]
+fn a_url_has_neither_query_nor_fragment() {
+    for url in ["http://a.example/x?y=1", "http://a.example/?", "http://a.example/x#y", "http://a.example#"] {
+        let error = Mount::new("echo", service_fn(echo)).url(url).build::<Body>().unwrap_err();
+        let words = format!("{url:?} has a query or a fragment: leave it out");
+        assert!(error.to_string().starts_with(&words), "{error}");
+        assert!(matches!(error, ConfigError::UrlWithQuery(_)));
+    }
+    let error = Mount::new("echo", service_fn(echo)).url("/x").build::<Body>().unwrap_err();
+    assert!(matches!(error, ConfigError::BadUrl(_)), "{error}");
+    assert!(Mount::new("echo", service_fn(echo)).url("https://a.example/x%3Fy").build::<Body>().is_ok());
+}
+
+#[tokio::test]
+async fn each_of_two_agents_on_one_store_recognises_its_own_messages() {
+    let (store, window) = (MemoryTaskStore::new(), Some(Duration::from_secs(60)));
+    let mount = |id: &str| {
+        let mount = Mount::new(id, service_fn(echo)).task_store(store.clone());
+        mount.tasks(|tasks| tasks.retry_window(window)).build().unwrap()
+    };
+    let (one, two, replica) = (mount("one"), mount("two"), mount("one"));
+    let id = async |service: &A2aService<Body>| {
+        let sent = send(service, json!([{ "text": "hi" }]), json!({})).await;
+        sent["result"]["task"]["id"].as_str().unwrap().to_owned()
+    };
+    let first = id(&one).await;
+    assert_eq!(id(&replica).await, first);
+    assert_ne!(id(&two).await, first);
+    assert_eq!(id(&one).await, first);
+    assert_eq!(store.len(), 2);
+}
+
+/// A store of one's own, as small as it may be.
+#[derive(Clone)]
+struct Own(MemoryTaskStore);
+
+impl TaskStore for Own {
+    async fn create(&self, owner: &Owner, task: Arc<Task>) -> Result<Snapshot, StoreError> {
+        self.0.create(owner, task).await
+    }
+
+    async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {
+        self.0.append(owner, id, expected, events).await
+    }
+
+    async fn get(&self, owner: &Owner, id: &str) -> Result<Snapshot, StoreError> {
+        self.0.get(owner, id).await
+    }
+
+    async fn read(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        self.0.read(owner, id, after, limit).await
+    }
+
+    async fn grown(&self, owner: &Owner, id: &str, after: u64) -> Result<(), StoreError> {
+        self.0.grown(owner, id, after).await
+    }
+
+    async fn list(&self, owner: &Owner, query: &ListQuery) -> Result<StoredPage, StoreError> {
+        self.0.list(owner, query).await
+    }
+}
+
+#[test]
+fn a_retry_window_needs_a_store_for_it() {
+    let mount = || Mount::new("echo", service_fn(echo)).task_store(Own(MemoryTaskStore::new()));
+    let error = mount().tasks(|tasks| tasks.retry_window(Some(Duration::from_secs(60)))).build::<Body>().unwrap_err();
+    assert!(matches!(error, ConfigError::NoClaims) && error.to_string().contains("TaskLayer::retry_window"), "{error}");
+    assert!(mount().build::<Body>().is_ok());
 }

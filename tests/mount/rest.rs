@@ -202,3 +202,15 @@ async fn the_card_names_a_dialect_of_ones_own_over_its_bindings_and_once() {
     let names = offered(&service, CARD).await;
     assert_eq!(names.iter().filter(|name| name.starts_with("JSONRPC 1.0")).count(), 1, "{names:?}");
 }
+
+#[tokio::test]
+async fn what_is_not_offered_is_refused_for_that_over_paths_too() {
+    let service = Mount::new("echo", service_fn(echo)).streaming(false).build().unwrap();
+    let (_, push) = rest(&service, "POST", "/tasks/t/pushNotificationConfigs", &json!({})).await;
+    let (_, stream) = rest(&service, "POST", "/message:stream", &json!({})).await;
+    for (answer, reason) in [(push, "PUSH_NOTIFICATION_NOT_SUPPORTED"), (stream, "UNSUPPORTED_OPERATION")] {
+        assert_eq!(answer["error"]["details"][0]["reason"], reason, "{answer}");
+    }
+    let offers = Mount::new("echo", service_fn(echo)).build().unwrap();
+    assert_eq!(rest(&offers, "POST", "/message:stream", &json!({})).await.0, 400);
+}

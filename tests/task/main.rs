@@ -12,6 +12,7 @@ mod limits;
 mod list;
 mod logged;
 mod probe;
+mod retry;
 mod send;
 #[cfg(feature = "sqlite")]
 mod sqlite;

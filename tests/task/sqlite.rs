@@ -1,11 +1,16 @@
 //! Two processes' worth of servers on one file.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicU32, Ordering::SeqCst},
+    time::Duration,
+};
 
 use a2a_layers::{
     task::{SqliteTaskStore, TaskLayer},
     types::TaskState,
 };
+use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use super::*;
@@ -96,4 +101,74 @@ async fn what_a_shutdown_leaves_is_at_hand_at_once() {
         timeout(PATIENCE, rest(stream)).await.unwrap();
     }
     assert_eq!(second.state(&asks.task().id).await, TaskState::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_comes_again_elsewhere_or_after_a_restart_runs_once() {
+    let file = File::new("retries");
+    let calls = Arc::new(AtomicU32::new(0));
+    let agent = replying({
+        let calls = Arc::clone(&calls);
+        move |_| format!("call {}", calls.fetch_add(1, SeqCst) + 1)
+    });
+    let window = Some(Duration::from_secs(600));
+    let (here, there) = (file.layer().await.retry_window(window), file.layer().await.retry_window(window));
+    let servers = [Server::new(here.clone(), agent.clone()), Server::new(there.clone(), agent.clone())];
+    let mut first = None;
+    for round in 0..20 {
+        let sends = (0..6).map(|number| {
+            let message = Message::user("hi").with_message_id(format!("m{round}"));
+            let server = servers[number % 2].clone();
+            tokio::spawn(async move {
+                if number < 4 {
+                    return server.send(message).await.unwrap().task().id.clone();
+                }
+                let events = rest(server.stream(message).await.unwrap()).await;
+                let Event::Task(task) = events[0].to_event() else { panic!("{:?}", events[0]) };
+                assert_eq!(states(&events).last(), Some(&TaskState::Completed));
+                task.id.clone()
+            })
+        });
+        let ids: Vec<_> = timeout(PATIENCE, join_all(sends)).await.unwrap().into_iter().map(Result::unwrap).collect();
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+        assert_eq!(calls.load(SeqCst), round + 1);
+        first.get_or_insert_with(|| ids[0].clone());
+    }
+    for layer in [here, there] {
+        layer.shutdown(Duration::from_secs(1)).await;
+    }
+    drop(servers);
+    let again = Server::new(file.layer().await.retry_window(window), agent);
+    let view = again.send(Message::user("hi").with_message_id("m0")).await.unwrap();
+    assert_eq!((&view.task().id, calls.load(SeqCst)), (&first.unwrap(), 20));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_its_process_took_with_it_runs_elsewhere() {
+    let file = Arc::new(File::new("dangling"));
+    let window = Some(Duration::from_secs(600));
+    let silent = service_fn(|request: Request<Arc<Message>>| async move {
+        // Nobody knows yet whether it takes the message.
+        let _hold = request.task_context().hold_message();
+        std::future::pending::<Result<Reply, BoxError>>().await
+    });
+    let message = || Message::user("hi").with_message_id("m");
+    let killed = tokio::runtime::Runtime::new().unwrap();
+    killed
+        .spawn({
+            let file = Arc::clone(&file);
+            async move {
+                let server = Server::new(file.layer().await.retry_window(window), silent);
+                let _ = timeout(Duration::from_millis(300), server.send(message())).await;
+            }
+        })
+        .await
+        .unwrap();
+    let there = Server::new(file.layer().await.retry_window(window), saying(vec![Update::text("done")]));
+    let send = tokio::spawn(async move { there.send(message()).await.unwrap() });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!send.is_finished(), "the first may come to something");
+    killed.shutdown_background();
+    let view = timeout(PATIENCE, send).await.unwrap().unwrap();
+    assert_eq!(view.task().status.state, TaskState::Completed);
 }

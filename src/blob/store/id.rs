@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{fmt, ops::RangeInclusive};
 
 use uuid::Uuid;
 
@@ -18,6 +18,20 @@ impl BlobId {
     pub fn parse(text: &str) -> Option<Self> {
         let id = Uuid::try_parse(text).ok().map(Self)?;
         (id.to_string() == text).then_some(id)
+    }
+
+    /// Which of 256 equal parts of all blobs it is in: the first byte of the id.
+    #[must_use]
+    pub const fn part(self) -> u8 {
+        self.0.as_bytes()[0]
+    }
+
+    /// The blobs of this part.
+    pub(super) const fn all_of(part: u8) -> RangeInclusive<Self> {
+        let (mut first, mut last) = ([0; 16], [u8::MAX; 16]);
+        first[0] = part;
+        last[0] = part;
+        RangeInclusive::new(Self(Uuid::from_bytes(first)), Self(Uuid::from_bytes(last)))
     }
 }
 
@@ -43,5 +57,14 @@ mod tests {
             assert_eq!(BlobId::parse(text), None, "{text}");
         }
         assert_eq!(BlobId::parse("67E55044-10B1-426F-9247-BB680E5FE0C8"), None);
+    }
+
+    #[test]
+    fn every_blob_is_in_one_part() {
+        for _ in 0..1_000 {
+            let id = BlobId::random();
+            let parts: Vec<_> = (0..=u8::MAX).filter(|part| BlobId::all_of(*part).contains(&id)).collect();
+            assert_eq!(parts, [id.part()]);
+        }
     }
 }

@@ -1,11 +1,17 @@
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{BlobId, BlobStore, File, url};
-use crate::error::{BoxError, Error, ErrorKind};
+use futures_core::Stream;
+use futures_util::stream;
+
+use super::{BlobId, BlobStore, File, Reference, Referrer, id_of, url};
+use crate::{
+    error::{BoxError, Error, ErrorKind},
+    types::Timestamp,
+};
 
 /// How much is kept: enough for tens of the largest files, and little beside the memory of a server.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
@@ -22,10 +28,25 @@ pub struct MemoryBlobStore {
 
 #[derive(Default)]
 struct Files {
-    by_id: HashMap<BlobId, File>,
-    oldest_first: VecDeque<BlobId>,
+    by_id: BTreeMap<BlobId, Kept>,
+    oldest_first: BTreeMap<u64, BlobId>,
+    /// How many were ever put.
+    made: u64,
     bytes: usize,
     max_bytes: usize,
+}
+
+struct Kept {
+    file: File,
+    references: Vec<Reference>,
+    /// Its place among the oldest.
+    place: u64,
+}
+
+impl Kept {
+    fn size(&self) -> usize {
+        size(&self.file) + self.references.iter().map(|reference| size_of_reference(&reference.referrer)).sum::<usize>()
+    }
 }
 
 impl MemoryBlobStore {
@@ -70,17 +91,52 @@ impl Files {
         if size > self.max_bytes {
             return Err(Error::new(ErrorKind::Internal).with_source("the file alone is larger than the blob store"));
         }
-        while self.bytes > self.max_bytes - size {
-            let Some(oldest) = self.oldest_first.pop_front() else { break };
-            if let Some(file) = self.by_id.remove(&oldest) {
-                self.bytes -= self::size(&file);
-            }
-        }
+        self.make_room(size);
         self.bytes += size;
-        self.oldest_first.push_back(id);
-        self.by_id.insert(id, file);
+        self.made += 1;
+        self.oldest_first.insert(self.made, id);
+        self.by_id.insert(id, Kept { file, references: Vec::new(), place: self.made });
         Ok(())
     }
+
+    fn make_room(&mut self, size: usize) {
+        while self.bytes > self.max_bytes.saturating_sub(size) {
+            let Some((_, oldest)) = self.oldest_first.pop_first() else { break };
+            self.remove(oldest);
+        }
+    }
+
+    fn remove(&mut self, id: BlobId) {
+        if let Some(kept) = self.by_id.remove(&id) {
+            self.bytes -= kept.size();
+            self.oldest_first.remove(&kept.place);
+        }
+    }
+
+    fn refer(&mut self, id: BlobId, referrer: &Referrer) {
+        let Some(kept) = self.by_id.get_mut(&id) else { return };
+        let (now, size) = (Timestamp::now(), size_of_reference(referrer));
+        if let Some(known) = kept.references.iter_mut().find(|reference| reference.referrer == *referrer) {
+            known.since = now;
+            return;
+        }
+        kept.references.push(Reference::new(id, referrer.clone(), now));
+        self.bytes += size;
+        // It may be the file itself that makes room.
+        self.make_room(0);
+    }
+
+    fn forget(&mut self, reference: &Reference) {
+        let Some(kept) = self.by_id.get_mut(&reference.blob) else { return };
+        let before = kept.size();
+        kept.references.retain(|one| one.referrer != reference.referrer);
+        self.bytes -= before - kept.size();
+    }
+}
+
+/// As much as its words take, and the list's own room for it.
+fn size_of_reference(referrer: &Referrer) -> usize {
+    size_of::<Reference>() + referrer.owner.name().map_or(0, str::len) + referrer.task_id.len()
 }
 
 fn size(file: &File) -> usize {
@@ -96,7 +152,49 @@ impl BlobStore for MemoryBlobStore {
     }
 
     async fn get(&self, id: BlobId) -> Result<Option<File>, BoxError> {
-        Ok(self.lock().by_id.get(&id).cloned())
+        Ok(self.lock().by_id.get(&id).map(|kept| kept.file.clone()))
+    }
+
+    fn keeps_references(&self) -> bool {
+        true
+    }
+
+    fn id_of(&self, url: &str) -> Option<BlobId> {
+        id_of(&self.public_url, url)
+    }
+
+    async fn put_for(&self, file: File, referrer: &Referrer) -> Result<String, BoxError> {
+        let id = BlobId::random();
+        let mut files = self.lock();
+        files.put(id, file)?;
+        files.refer(id, referrer);
+        Ok(url(&self.public_url, id))
+    }
+
+    async fn refer(&self, blob: BlobId, referrer: &Referrer) -> Result<(), BoxError> {
+        self.lock().refer(blob, referrer);
+        Ok(())
+    }
+
+    fn references(&self, part: u8) -> impl Stream<Item = Result<Reference, BoxError>> + Send {
+        let files = self.lock();
+        let of_part = files.by_id.range(BlobId::all_of(part));
+        let references: Vec<_> = of_part.flat_map(|(_, kept)| &kept.references).cloned().map(Ok).collect();
+        stream::iter(references)
+    }
+
+    async fn references_to(&self, blob: BlobId) -> Result<Vec<Reference>, BoxError> {
+        Ok(self.lock().by_id.get(&blob).map(|kept| kept.references.clone()).unwrap_or_default())
+    }
+
+    async fn forget(&self, reference: &Reference) -> Result<(), BoxError> {
+        self.lock().forget(reference);
+        Ok(())
+    }
+
+    async fn remove(&self, blob: BlobId) -> Result<(), BoxError> {
+        self.lock().remove(blob);
+        Ok(())
     }
 }
 

@@ -132,7 +132,9 @@ pub(super) fn decode(call: &Call) -> Result<Operation, Error> {
             (OperationRequest::SubscribeToTask(subscribe), params.tenant)
         }
         OperationKind::ListTasks => {
-            let params: ListParams<'_> = read_rest(call)?;
+            // Everything about a list may be left out, and so may all of it.
+            let params: ListParams<'_> =
+                call.params().map_or_else(|| Ok(ListParams::default()), |_| read_rest(call))?;
             let tenant = params.tenant.clone();
             (OperationRequest::ListTasks(list(params, names::read_state)?), tenant)
         }

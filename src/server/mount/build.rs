@@ -39,7 +39,8 @@ impl<M, T, St> Mount<M, T, St> {
     /// say it yourself: `build::<axum::body::Body>()`.
     ///
     /// # Errors
-    /// If the card breaks a rule of the protocol, or a path or URL is none.
+    /// If the card breaks a rule of the protocol, a path or URL is none, or there is a retry window over a store that takes
+    /// no claims.
     pub fn build<B>(self) -> Result<A2aService<B>, ConfigError>
     where
         M: Service<Request<Arc<Message>>> + Clone + Send + Sync + 'static,
@@ -111,7 +112,11 @@ impl<M, T, St> Mount<M, T, St> {
             .cancel(settings.cancel)
             .replay(settings.replay)
             .close_on(settings.close_on)
-            .named_ids(settings.named_ids);
+            .named_ids(settings.named_ids)
+            .retry_scope(&*self.config.id);
+        if tasks.lacks_claims() {
+            return Err(ConfigError::NoClaims);
+        }
         let shutdown: Shutdown = {
             let tasks = tasks.clone();
             Box::new(move |patience| {
@@ -141,7 +146,7 @@ impl<M, T, St> Mount<M, T, St> {
         paths.extend(legacy_card_path.clone());
         paths.extend(serve.as_ref().map(|(path, _)| path.clone()));
         let operations = ServiceBuilder::new()
-            .layer(capability)
+            .layer(capability.clone())
             .layer(ExtensionLayer::from_card(&card))
             .option_layer(media_types.then(|| MediaTypeLayer::from_card(&card)))
             .layer(tasks)
@@ -151,14 +156,14 @@ impl<M, T, St> Mount<M, T, St> {
             .map_response(IntoReply::into_reply)
             .service(self.agent);
         #[cfg(feature = "grpc")]
-        let grpc = self.config.grpc_side(operations.clone());
+        let grpc = self.config.grpc_side(operations.clone(), &capability);
         let service = ServiceBuilder::new()
             .layer(MaybeServeBlobsLayer::new(serve))
             .layer(sse)
             .layer(self.config.body.gate(gate))
             .layer(SharedLayer)
             .layer(bindings)
-            .layer(versions)
+            .layer(versions.capability(&capability))
             .service(operations);
         let card = AgentCardLayer::new(served).path(card_path).legacy_path(legacy_card_path.as_deref());
         let service = A2aService::new(self.config.id, paths, card, service, shutdown);
@@ -219,6 +224,10 @@ impl Config {
 pub(super) fn path_of(url: &str) -> Result<String, ConfigError> {
     let bad = || ConfigError::BadUrl(url.to_owned());
     let parsed: Uri = url.parse().map_err(|_| bad())?;
+    // Each binding puts paths of its own behind it, and a reader of URIs drops a fragment without a word.
+    if url.contains(['?', '#']) {
+        return Err(ConfigError::UrlWithQuery(url.to_owned()));
+    }
     match (parsed.scheme_str(), parsed.authority()) {
         (Some("http" | "https"), Some(_)) => Ok(parsed.path().to_owned()),
         _ => Err(bad()),

@@ -3,6 +3,7 @@
 use super::{super::grpc::Side, Config, Mount};
 use crate::{
     agent_card::AgentCardBuilder,
+    capability::CapabilityLayer,
     error::BoxError,
     grpc::{Grpc, GrpcLayer},
     operation::ProtocolVersion,
@@ -11,6 +12,7 @@ use crate::{
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct GrpcConfig {
+    is_served: bool,
     url: Option<String>,
     #[cfg(feature = "grpc-health")]
     health: bool,
@@ -19,12 +21,12 @@ pub(super) struct GrpcConfig {
 }
 
 impl<M, T, St> Mount<M, T, St> {
-    /// Serves gRPC on the same port, and names it on the card; a short way to set it in the
-    /// [settings](Self::settings) as they are now, where it is said why it is not a default. The server has to speak
-    /// HTTP/2, as [`serve`](crate::server::serve) does.
+    /// Serves gRPC on the same port, and names it on the card, whatever the [settings](Self::settings) say about it, before
+    /// or after; there it is said why it is not a default. The server has to speak HTTP/2, as
+    /// [`serve`](crate::server::serve) does.
     #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
     pub fn grpc(mut self) -> Self {
-        self.config.settings = self.config.settings.grpc(true);
+        self.config.grpc.is_served = true;
         self
     }
 
@@ -56,9 +58,13 @@ impl<M, T, St> Mount<M, T, St> {
 }
 
 impl Config {
+    fn serves_grpc(&self) -> bool {
+        self.settings.grpc || self.grpc.is_served
+    }
+
     /// The versions that are spoken over gRPC.
     pub(super) fn grpc_versions(&self) -> Vec<ProtocolVersion> {
-        if self.settings.grpc { self.settings.versions() } else { Vec::new() }
+        if self.serves_grpc() { self.settings.versions() } else { Vec::new() }
     }
 
     /// With gRPC's addresses, behind those of the other bindings.
@@ -68,19 +74,20 @@ impl Config {
     }
 
     /// What serves gRPC over these operations; `None` if nothing does.
-    pub(super) fn grpc_side<B, S>(&self, operations: S) -> Option<Side<B>>
+    pub(super) fn grpc_side<B, S>(&self, operations: S, capability: &CapabilityLayer) -> Option<Side<B>>
     where
         S: Operations,
         B: http_body::Body + Send + 'static,
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        if !self.settings.grpc {
+        if !self.serves_grpc() {
             return None;
         }
         let layer = GrpcLayer::new()
             .body(&self.body)
             .only(self.settings.pinned)
+            .capability(capability)
             .strict_data(self.settings.strict_data)
             .base64_files(self.settings.base64_files);
         let side = Side::new(Grpc::new(operations, layer), &self.grpc_versions());

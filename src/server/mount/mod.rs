@@ -142,7 +142,8 @@ impl<M, T, St> Mount<M, T, St> {
     /// Where clients reach the agent: the full URL of its JSON-RPC endpoint, and, with the feature `rest`, what the paths
     /// of HTTP+JSON stand behind. Default: `http://localhost:8000`.
     ///
-    /// The endpoint is served at the path of the URL, unless a [path](Self::rpc_path) is set.
+    /// The endpoint is served at the path of the URL, unless a [path](Self::rpc_path) is set. There must be no query and no
+    /// fragment.
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.config.url = url.into();
         self

@@ -1,13 +1,14 @@
 use std::{
     future::poll_fn,
-    sync::{Arc, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::Duration,
 };
 
 use futures_core::Stream;
 
 use super::{
-    ListQuery, Snapshot, StoreError, StoredPage, TaskStore,
+    Claim, ListQuery, Snapshot, StoreError, StoredPage, TaskStore,
+    claims::Claims,
     index::{Catalog, Keep, Key},
     record::{Follow, Record, RecordState, Waiter},
 };
@@ -24,6 +25,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct MemoryTaskStore {
     catalog: Arc<RwLock<Catalog<Record>>>,
+    claims: Arc<Mutex<Claims>>,
     max_finished: usize,
     max_age: Duration,
     max_interrupted: usize,
@@ -45,6 +47,7 @@ impl MemoryTaskStore {
     pub fn new() -> Self {
         Self {
             catalog: Arc::default(),
+            claims: Arc::default(),
             max_finished: Self::DEFAULT_MAX_FINISHED,
             max_age: Self::DEFAULT_MAX_AGE,
             max_interrupted: Self::DEFAULT_MAX_INTERRUPTED,
@@ -181,15 +184,26 @@ impl MemoryTaskStore {
         state.forget_texts();
         let snapshot = state.snapshot();
         record.wake(state);
-        tell(&dropped);
+        self.tell(&dropped);
         Ok(snapshot)
     }
-}
 
-/// Tells those who wait for tasks that these are gone.
-fn tell(dropped: &[Arc<Record>]) {
-    for record in dropped {
-        record.let_go();
+    /// Tells those who wait for tasks that these are gone, and lets go of what was claimed for them.
+    fn tell(&self, dropped: &[Arc<Record>]) {
+        if dropped.is_empty() {
+            return;
+        }
+        for record in dropped {
+            record.let_go();
+        }
+        let mut claims = self.claims();
+        if !claims.is_empty() {
+            dropped.iter().for_each(|record| claims.forget(&record.lock().task.id));
+        }
+    }
+
+    fn claims(&self) -> MutexGuard<'_, Claims> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -236,7 +250,7 @@ impl TaskStore for MemoryTaskStore {
         if task.status.state.kind() != StateKind::Active {
             let dropped = self.retain(&mut catalog);
             drop(catalog);
-            tell(&dropped);
+            self.tell(&dropped);
         }
         Ok(snapshot)
     }
@@ -282,12 +296,34 @@ impl TaskStore for MemoryTaskStore {
             None => None,
         };
         let dropped = self.retain(&mut self.catalog_mut());
-        tell(&dropped);
+        self.tell(&dropped);
         let found = self.catalog().list(owner, query, before);
         // The task is read outside the catalog's lock, so that a long page holds nobody up; one that has moved on
         // meanwhile is left out.
         let tasks = found.records.iter().map(|record| Arc::clone(&record.lock().task));
         let tasks = tasks.filter(|task| query.status.is_none_or(|state| task.status.state == state)).collect();
         Ok(StoredPage { tasks, next_page_token: found.next.map(Key::to_token), total_size: found.total })
+    }
+
+    fn takes_claims(&self) -> bool {
+        true
+    }
+
+    async fn claim(&self, owner: &Owner, claim: &Claim, window: Duration) -> Result<Option<Claim>, StoreError> {
+        let Some(first) = self.claims().claim(owner, claim, window) else { return Ok(None) };
+        if matches!(self.record(owner, &first.task_id), Err(StoreError::NotFound)) {
+            // A task that is too old to be seen, but still there, has its claims still: both go now.
+            let dropped = self.retain(&mut self.catalog_mut());
+            self.tell(&dropped);
+        }
+        Ok(self.claims().claim(owner, claim, window))
+    }
+
+    async fn release(&self, owner: &Owner, claim: &Claim) -> Result<(), StoreError> {
+        let is_good = self.find(owner, &claim.task_id).is_ok_and(|record| record.lock().revision() > claim.revision);
+        if !is_good {
+            self.claims().release(owner, claim);
+        }
+        Ok(())
     }
 }

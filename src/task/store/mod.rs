@@ -1,3 +1,5 @@
+mod claim;
+mod claims;
 mod index;
 mod memory;
 mod record;
@@ -18,9 +20,9 @@ use std::{
 use futures_core::Stream;
 use futures_util::stream;
 
-pub use self::memory::MemoryTaskStore;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{SqliteTaskStore, SqliteTaskStoreBuilder};
+pub use self::{claim::Claim, memory::MemoryTaskStore};
 
 use super::LogEntry;
 use crate::{
@@ -56,6 +58,19 @@ const READ_AT_ONCE: usize = 64;
 /// nothing to take or to give back for each run, and one renewal serves all of them. The layer renews the lease three
 /// times before it would run out, and ends what others have [lost](Self::lost_runs). Stores whose tasks end with the
 /// process leave these methods out, and so cost nothing for it; one that wraps another has to pass them on.
+///
+/// # Claims
+///
+/// With a [retry window](super::TaskLayer::retry_window) a message that comes again is answered with the task of the first
+/// one. An agent hears a message before there is a task, since it may refuse it, or change it, or answer without a task;
+/// so the task cannot be what tells a second one that there is a first. It is a [claim](Self::claim), which the layer makes
+/// before anything else, and [gives up](Self::release) if the message comes to nothing.
+///
+/// - Of two claims of one key and owner within the window, one succeeds, in whatever processes they are made; the other
+///   gets the one that did.
+/// - A claim is **good** once the task is there at a later revision than the claim says. A good claim stays until the window
+///   is over or the task goes away, and then it goes too.
+/// - One that is not good yet goes when it is released, and when its holder gives its [lease](Self#leases) up or loses it.
 pub trait TaskStore: Clone + Send + Sync + 'static {
     /// Makes a task; the first event of its log is the task as given.
     ///
@@ -202,6 +217,36 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     /// elsewhere, or a lease that ran out. The layer stops their runs. Without it, a run finds out when it next writes.
     fn ended_elsewhere(&self) -> impl Stream<Item = Arc<str>> + Send + 'static {
         stream::pending()
+    }
+
+    /// Whether it takes [claims](Self#claims). As it comes, it does not, and a [retry
+    /// window](super::TaskLayer::retry_window) over it refuses every message.
+    fn takes_claims(&self) -> bool {
+        false
+    }
+
+    /// Notes that a message is on its way, unless the same one was within this time: then it gives the claim of that one.
+    /// The time counts from the first claim, by the clock of the store, and by the window that is asked for now.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`], as always where no claims are [taken](Self::takes_claims).
+    fn claim(
+        &self,
+        owner: &Owner,
+        claim: &Claim,
+        window: Duration,
+    ) -> impl Future<Output = Result<Option<Claim>, StoreError>> + Send {
+        let _ = (owner, claim, window);
+        ready(Err(StoreError::Unavailable("the task store takes no claims".into())))
+    }
+
+    /// Gives up a claim that is not [good](Self#claims); one that is, or that is another's by now, stays.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    fn release(&self, owner: &Owner, claim: &Claim) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let _ = (owner, claim);
+        ready(Ok(()))
     }
 
     /// Lets go of tasks at rest that are too many or too old. The layer asks for it every third of a

@@ -1,3 +1,4 @@
+mod claims;
 mod open;
 mod others;
 mod read;
@@ -24,7 +25,7 @@ use self::{
     writer::{Append, Create, Keep, Standing, Write, Writer, Written},
 };
 use super::{
-    ListQuery, LostRun, READ_AT_ONCE, Snapshot, StoreError, StoredPage, TaskStore,
+    Claim, ListQuery, LostRun, READ_AT_ONCE, Snapshot, StoreError, StoredPage, TaskStore,
     topics::{Growth, Subscription, Topics},
 };
 use crate::{
@@ -381,7 +382,20 @@ impl TaskStore for SqliteTaskStore {
         })
     }
 
+    fn takes_claims(&self) -> bool {
+        true
+    }
+
+    async fn claim(&self, owner: &Owner, claim: &Claim, window: Duration) -> Result<Option<Claim>, StoreError> {
+        self.claim_message(owner, claim, window).await
+    }
+
+    async fn release(&self, owner: &Owner, claim: &Claim) -> Result<(), StoreError> {
+        self.release_message(owner, claim).await
+    }
+
     async fn retain(&self) -> Result<(), StoreError> {
+        self.let_go_of_claims().await?;
         let Settings { max_finished, max_age, max_interrupted, max_interrupted_age, .. } = self.0.settings;
         for (phase, count, age) in [(2, max_finished, max_age), (1, max_interrupted, max_interrupted_age)] {
             let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);

@@ -5,7 +5,7 @@ use sqlx::{Connection as _, Executor as _, SqliteConnection};
 use crate::error::BoxError;
 
 /// Each brings the file from the version before to its own. What was published is never changed, only added to.
-const MIGRATIONS: [&str; 1] = [include_str!("schema_1.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 
 /// The file says in `user_version` how far it is. Looking and changing are one transaction that nobody else can write
 /// beside, so that any number of processes may start at once.

@@ -156,6 +156,47 @@ async fn a_file_that_is_none_of_this_version_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_file_of_the_first_version_is_brought_up_to_this_one() {
+    let folder = Folder::default();
+    let file = folder.file();
+    execute(&file, include_str!("schema_1.sql")).await;
+    execute(&file, "PRAGMA user_version = 1").await;
+    let store = SqliteTaskStore::open(&*file).await.unwrap();
+    made(&store).await;
+    let claim = Claim::new("k", 1, "t");
+    assert_eq!(store.claim(&ann(), &claim, Duration::from_secs(60)).await.unwrap(), None);
+    assert_eq!(store.claim(&ann(), &claim, Duration::from_secs(60)).await.unwrap(), Some(claim));
+}
+
+#[tokio::test]
+async fn claims_that_are_over_do_not_pile_up() {
+    let folder = Folder::default();
+    let file = folder.file();
+    let store = SqliteTaskStore::builder(&*file).relaxed(true).open().await.unwrap();
+    for number in 0..1_200 {
+        let claim = Claim::new(number.to_string(), 1, "t");
+        assert_eq!(store.claim(&ann(), &claim, Duration::from_millis(1)).await.unwrap(), None);
+    }
+    let last = Claim::new("last", 1, "t");
+    assert_eq!(store.claim(&ann(), &last, Duration::from_secs(60)).await.unwrap(), None);
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    store.retain().await.unwrap();
+    let left: Vec<String> = sqlx::query_scalar("SELECT key FROM claims").fetch_all(&store.0.readers).await.unwrap();
+    assert_eq!(left, ["last"]);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_makes_no_claim_last_longer() {
+    let folder = Folder::default();
+    let file = folder.file();
+    let store = SqliteTaskStore::builder(&*file).relaxed(true).open().await.unwrap();
+    let (claim, window) = (Claim::new("k", 1, "t"), Duration::from_secs(60));
+    assert_eq!(store.claim(&ann(), &claim, window).await.unwrap(), None);
+    execute(&file, "UPDATE claims SET moment = moment + 3600000, until = until + 3600000").await;
+    assert_eq!(store.claim(&ann(), &claim, window).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn a_full_file_refuses_writes_and_goes_on_when_there_is_room() {
     let folder = Folder::default();
     let store = SqliteTaskStore::builder(folder.file()).relaxed(true).max_bytes(Some(200 << 10)).max_finished(0);
@@ -299,6 +340,11 @@ async fn every_statement_finds_its_rows_by_an_index() {
         "SELECT id FROM tasks WHERE holder = 7 AND phase = 2",
         "SELECT seq FROM tasks WHERE phase = 2 AND phase > 0 ORDER BY moment, seq LIMIT 5",
         "SELECT count(*) FROM tasks t WHERE t.owner = '' AND t.moment >= 5",
+        "SELECT task FROM claims WHERE owner = '' AND key = 'k'",
+        "DELETE FROM claims WHERE (owner, key) IN (SELECT owner, key FROM claims WHERE until <= 5 LIMIT 5)",
+        "DELETE FROM claims WHERE task = 't'",
+        "DELETE FROM claims WHERE holder = 7 AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = claims.task AND \
+         tasks.revision > claims.revision)",
     ] {
         let plan: Vec<(i64, i64, i64, String)> =
             sqlx::query_as(&format!("EXPLAIN QUERY PLAN {sql}")).fetch_all(&store.0.readers).await.unwrap();

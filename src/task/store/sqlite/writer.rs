@@ -9,6 +9,9 @@ use tokio::{
     time::Instant,
 };
 
+use super::claims::{self, ClaimWrite};
+use crate::task::Claim;
+
 /// How many writes share a transaction at most, so that the first does not wait for ever for the last.
 const AT_ONCE: usize = 256;
 /// How many writes may wait. More wait outside, with their callers.
@@ -58,6 +61,7 @@ pub(super) enum Write {
     Heard(String),
     /// Lets go of those at rest that are too many or too old.
     Retain(Keep),
+    Claim(ClaimWrite),
 }
 
 #[derive(Debug)]
@@ -109,6 +113,8 @@ pub(super) enum Written {
     Refused,
     /// These are gone, and there may be more.
     Gone(Vec<String>),
+    /// This claim was there before.
+    Claimed(Claim),
 }
 
 type Answer = oneshot::Sender<Result<Written, Arc<sqlx::Error>>>;
@@ -267,6 +273,7 @@ async fn one(connection: &mut SqliteConnection, holder: i64, write: &Write) -> R
             Ok(Written::Done(0))
         }
         Write::Retain(keep) => retain(connection, *keep).await.map(Written::Gone),
+        Write::Claim(write) => claims::write(connection, holder, write).await,
     }
 }
 
