@@ -41,12 +41,7 @@ impl fmt::Display for Seen {
 }
 
 impl Seen {
-    pub(crate) async fn round<T: TaskStore>(
-        &mut self,
-        store: T,
-        readers: Vec<Reader>,
-        done: Vec<Done>,
-    ) -> Outcome<()> {
+    pub(crate) async fn round<T: TaskStore>(&mut self, store: T, readers: Vec<Reader>, done: Vec<Done>) -> Outcome<()> {
         let mut revisions = self.all_logs(&store).await?;
         for reader in readers {
             let log = store.read(&Owner::anonymous(), &reader.id, 0, usize::MAX).await?;
