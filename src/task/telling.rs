@@ -82,6 +82,12 @@ impl<T: TaskStore> Telling<T> {
                 Poll::Ready(())
             })
             .await;
+            if self.shared.runs.are_handed_over() {
+                // Whoever goes on with the task begins with what is written.
+                self.reporter = None;
+                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
+                return;
+            }
             if self.is_stopped() {
                 let failed = self.close_log(batch).await;
                 // The agent has its grace to put things away, whether the store is there or not.
@@ -317,6 +323,9 @@ impl<T: TaskStore> Telling<T> {
             }
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);
+            if self.shared.runs.are_handed_over() {
+                return;
+            }
             let Ok(snapshot) = self.shared.store.get(&self.owner, &self.task_id).await else { continue };
             if snapshot.task.status.state.is_terminal() {
                 return;
