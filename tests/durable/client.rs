@@ -23,6 +23,14 @@ pub(crate) fn message(text: impl Into<String>) -> Value {
     json!({ "message": { "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": text.into() }] } })
 }
 
+/// True for what a caller is told that may try again, with the advice when.
+pub(crate) fn is_retryable(error: &Value) -> bool {
+    let is_advice = |detail: &Value| {
+        detail["@type"] == "type.googleapis.com/google.rpc.RetryInfo" && detail["retryDelay"].is_string()
+    };
+    error["code"] == -32603 && error["data"].as_array().is_some_and(|details| details.iter().any(is_advice))
+}
+
 /// A connection to one server, for one call after the other.
 #[derive(Debug)]
 pub(crate) struct Connection(SendRequest<Full<Bytes>>);

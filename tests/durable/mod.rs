@@ -4,6 +4,8 @@
 pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod client;
+pub(crate) mod fleet;
+pub(crate) mod follower;
 pub(crate) mod place;
 pub(crate) mod server;
 

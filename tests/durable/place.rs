@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
 };
 
@@ -17,6 +17,10 @@ impl Place {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let (process, made) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         Self { file: env::temp_dir().join(format!("a2a-layers-{process}-{made}.db")) }
+    }
+
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
     }
 
     /// Where a store is to be opened.

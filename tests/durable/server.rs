@@ -68,11 +68,13 @@ pub(crate) async fn serve(orders: &Orders) -> Outcome<()> {
 async fn serve_on<T: TaskStore>(store: T, reruns: u32) -> Outcome<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
-    let service = Mount::new("mortal", service_fn(reply))
+    let mount = Mount::new("mortal", service_fn(reply))
         .task_store(store)
         .tasks(|tasks| tasks.rerun_lost(reruns).cancel_grace(Duration::from_millis(200)))
-        .url(&url)
-        .build()?;
+        .url(&url);
+    #[cfg(feature = "grpc")]
+    let mount = mount.grpc();
+    let service = mount.build()?;
     let mut told_to_stop = signal(SignalKind::terminate())?;
     println!("{url}");
     let serve = Serve::new().with_shutdown(told_to_stop.recv()).shutdown_deadline(STOPPING);
@@ -91,12 +93,9 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(orders: &Orders) -> Outcome<Self> {
-        let mut command = Command::new(env::current_exe()?);
-        command.env(ORDERS, orders.text());
-        Self::run(command).await
-    }
-
-    async fn run(mut command: Command) -> Outcome<Self> {
+        // A disk that is full is played by a limit on the size of files, which has a signal that ends a process.
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' XFSZ; exec \"$0\""]).arg(env::current_exe()?).env(ORDERS, orders.text());
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let stdout = process.stdout.take().ok_or("no output")?;
         let line = timeout(PATIENCE, BufReader::new(stdout).lines().next_line()).await;
@@ -104,8 +103,8 @@ impl Server {
         Ok(Self { process, url })
     }
 
-    pub(crate) fn pid(&self) -> Outcome<String> {
-        Ok(self.process.id().ok_or("the server has ended")?.to_string())
+    pub(crate) fn pid(&self) -> Outcome<u32> {
+        Ok(self.process.id().ok_or("the server has ended")?)
     }
 
     /// At once, whatever it is doing.
@@ -115,7 +114,7 @@ impl Server {
 
     /// In good order.
     pub(crate) async fn stop(&mut self) -> Outcome<()> {
-        if !Command::new("kill").args(["-TERM", &self.pid()?]).status().await?.success() {
+        if !Command::new("kill").args(["-TERM", &self.pid()?.to_string()]).status().await?.success() {
             return Err("the server cannot be told to stop".into());
         }
         let status = timeout(PATIENCE, self.process.wait()).await.map_err(|_| "the server does not stop")??;

@@ -4,19 +4,19 @@ use std::{fmt, time::Duration};
 
 use a2a_layers::{
     owner::Owner,
-    task::{LogEntry, TaskStore},
-    types::{Event, Role, Task, TaskState, Timestamp},
+    task::TaskStore,
+    types::{Event, Task, TaskState, Timestamp},
 };
 use serde_json::{Value, json};
 
 use super::{
+    REPLICAS,
     durable::{
         Outcome,
-        check::{folds_into, shown_is_kept, text_of},
+        check::{folds_into, text_of},
         client::{result, text_of_task},
+        fleet::Fleet,
     },
-    fleet::{Fleet, REPLICAS},
-    follower::Follower,
     work::Known,
 };
 
@@ -71,7 +71,7 @@ impl Seen {
         let (log, snapshot) = (store.read(&owner, id, 0, usize::MAX).await?, store.get(&owner, id).await?);
         folds_into(&log, &snapshot.task, snapshot.revision)?;
         for follower in &known.followers {
-            has_all(follower, &log)?;
+            follower.has_all(&log)?;
             self.events += follower.events.len();
             self.cut += follower.cuts;
         }
@@ -124,18 +124,6 @@ impl Seen {
         } else {
             Err(format!("too little happened: {self}").into())
         }
-    }
-}
-
-/// The whole log, but for what it was too late for.
-fn has_all(follower: &Follower, log: &[LogEntry]) -> Outcome<()> {
-    shown_is_kept(&follower.events, log)?;
-    let is_shown = |entry: &&LogEntry| !matches!(entry.event(), Event::Message(said) if said.role == Role::User);
-    let (seen, shown) = (follower.events.len(), log.iter().filter(is_shown).count());
-    if seen == shown || follower.was_late {
-        Ok(())
-    } else {
-        Err(format!("somebody saw {seen} events of {shown} and thought that was all").into())
     }
 }
 

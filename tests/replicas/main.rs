@@ -23,8 +23,6 @@ mod check;
 #[path = "../durable/mod.rs"]
 #[allow(dead_code, reason = "others use the rest of it")]
 mod durable;
-mod fleet;
-mod follower;
 mod work;
 
 use std::{sync::Arc, time::Duration};
@@ -34,11 +32,11 @@ use tokio::time::sleep;
 
 use self::{
     check::{Round, Seen},
-    durable::{Outcome, Random, check::nothing_stays_at_work, number, place::Place, server::Orders},
-    fleet::{Fleet, REPLICAS},
+    durable::{Outcome, Random, check::nothing_stays_at_work, fleet::Fleet, number, place::Place, server::Orders},
     work::{Job, Known},
 };
 
+const REPLICAS: usize = 3;
 /// Long enough for a busy machine to renew it, and short enough to wait for.
 const LEASE: Duration = Duration::from_millis(1_200);
 /// After so many rounds all replicas are new ones, with the other setting for lost runs.
@@ -57,14 +55,14 @@ async fn test() -> Outcome<()> {
 
 async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<()> {
     let mut orders = Orders::new(place.url(), LEASE);
-    let mut fleet = Arc::new(Fleet::start(&orders).await?);
+    let mut fleet = Arc::new(Fleet::start(&vec![orders.clone(); REPLICAS]).await?);
     let store = SqliteTaskStore::open(place.url()).await?;
     let mut seen = Seen::default();
     let fleets = ROUNDS_OF_A_FLEET.min(rounds.div_ceil(2)).max(1);
     for round in 0..rounds {
         if round > 0 && round.is_multiple_of(fleets) {
             orders.reruns ^= 1;
-            fleet = Arc::new(Fleet::start(&orders).await?);
+            fleet = Arc::new(Fleet::start(&vec![orders.clone(); REPLICAS]).await?);
         }
         let victim = round as usize % REPLICAS;
         let played = play(&fleet, &orders, victim, &mut random).await;

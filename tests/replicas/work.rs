@@ -5,11 +5,9 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::{
-    durable::{
-        Outcome, Random,
-        client::{Connection, is_at_rest, message, result, text_of_task},
-    },
+use super::durable::{
+    Outcome, Random,
+    client::{Connection, is_at_rest, message, result, text_of_task},
     fleet::Fleet,
     follower::Follower,
 };

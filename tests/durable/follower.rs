@@ -5,11 +5,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
+use a2a_layers::{
+    task::LogEntry,
+    types::{Event, Role},
+};
+
 use super::{
-    durable::{
-        Outcome, Random,
-        client::{Connection, Events, Said, is_at_rest, state, text_of_artifact, text_of_task},
-    },
+    Outcome, Random,
+    check::shown_is_kept,
+    client::{Connection, Events, Said, is_at_rest, is_retryable, state, text_of_artifact, text_of_task},
     fleet::Fleet,
 };
 
@@ -48,8 +52,8 @@ impl Follower {
                 follower.hear(number, event);
                 Ok(Some((follower, events)))
             }
-            // It was stopped just now.
-            Said::Error(error) if error["code"] == -32603 => Ok(None),
+            // It was stopped just now, or has no store.
+            Said::Error(error) if is_retryable(&error) => Ok(None),
             Said::Error(error) => Err(format!("a send is refused: {error}").into()),
             Said::End | Said::Cut => Ok(None),
         }
@@ -82,7 +86,7 @@ impl Follower {
         for _ in 0..at_most {
             match events.next().await? {
                 Said::Event(number, event) => self.hear(number, event),
-                Said::Error(error) if error["code"] == -32603 => break,
+                Said::Error(error) if is_retryable(&error) => break,
                 Said::Error(error) => return Err(format!("{}: {error}", self.id).into()),
                 Said::End | Said::Cut => break,
             }
@@ -112,6 +116,18 @@ impl Follower {
         Ok(self)
     }
 
+    /// It has the whole log, but for what it was too late for.
+    pub(crate) fn has_all(&self, log: &[LogEntry]) -> Outcome<()> {
+        shown_is_kept(&self.events, log)?;
+        let is_shown = |entry: &&LogEntry| !matches!(entry.event(), Event::Message(said) if said.role == Role::User);
+        let (seen, shown) = (self.events.len(), log.iter().filter(is_shown).count());
+        if seen == shown || self.was_late {
+            Ok(())
+        } else {
+            Err(format!("somebody saw {seen} events of {shown} and thought that was all").into())
+        }
+    }
+
     async fn subscribe(&mut self, url: &str, at_most: u64) -> Outcome<Outlook> {
         let Ok(mut connection) = Connection::to(url).await else { return Ok(Outlook::Down) };
         let (last, ask) = (self.last(), json!({ "id": self.id }));
@@ -134,7 +150,7 @@ impl Follower {
                 self.was_late = true;
                 return Ok(Outlook::Over);
             }
-            Said::Error(error) if error["code"] == -32603 => return Ok(Outlook::Down),
+            Said::Error(error) if is_retryable(&error) => return Ok(Outlook::Down),
             Said::Error(error) => return Err(format!("{}: {error}", self.id).into()),
             Said::End | Said::Cut => return Ok(Outlook::Down),
         }

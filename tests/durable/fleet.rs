@@ -1,34 +1,37 @@
-//! Three replicas, which come and go.
+//! Several servers on the same tasks, which come and go.
 
 use std::sync::{Mutex as Lock, PoisonError};
 
+use futures_util::future::try_join_all;
 use tokio::sync::Mutex;
 
-use super::durable::{
+use super::{
     Outcome,
     server::{Orders, Server},
 };
 
-pub(crate) const REPLICAS: usize = 3;
-
 /// The replicas. Those that have gone still have their addresses, as in a load balancer that does not know yet.
 #[derive(Debug)]
 pub(crate) struct Fleet {
-    servers: [Mutex<Server>; REPLICAS],
-    urls: Lock<[String; REPLICAS]>,
+    servers: Vec<Mutex<Server>>,
+    urls: Lock<Vec<String>>,
 }
 
 impl Fleet {
-    pub(crate) async fn start(orders: &Orders) -> Outcome<Self> {
-        let start = || Server::start(orders);
-        let (a, b, c) = tokio::try_join!(start(), start(), start())?;
-        let urls = Lock::new([a.url.clone(), b.url.clone(), c.url.clone()]);
-        Ok(Self { servers: [a, b, c].map(Mutex::new), urls })
+    pub(crate) async fn start(orders: &[Orders]) -> Outcome<Self> {
+        let servers = try_join_all(orders.iter().map(Server::start)).await?;
+        let urls = servers.iter().map(|server| server.url.clone()).collect();
+        Ok(Self { servers: servers.into_iter().map(Mutex::new).collect(), urls: Lock::new(urls) })
     }
 
     /// Where a replica serves; they are counted round and round.
     pub(crate) fn url(&self, replica: usize) -> String {
-        self.urls.lock().unwrap_or_else(PoisonError::into_inner)[replica % REPLICAS].clone()
+        let urls = self.urls.lock().unwrap_or_else(PoisonError::into_inner);
+        urls[replica % urls.len()].clone()
+    }
+
+    pub(crate) async fn pid(&self, replica: usize) -> Outcome<u32> {
+        self.servers[replica].lock().await.pid()
     }
 
     pub(crate) async fn kill(&self, replica: usize) -> Outcome<()> {
