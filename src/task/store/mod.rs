@@ -1,10 +1,10 @@
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod durable;
 mod index;
 mod memory;
 mod record;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(feature = "sqlite")]
-mod topics;
 mod waiters;
 
 use std::{

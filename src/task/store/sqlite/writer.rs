@@ -1,18 +1,12 @@
-//! The one who writes. What comes while a transaction is under way shares the next one, so that many tasks cost few
-//! commits.
+//! The one who writes.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use sqlx::{Connection as _, Executor as _, SqliteConnection, sqlite::SqliteQueryResult};
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::time::Instant;
 
-/// How many writes share a transaction at most, so that the first does not wait for ever for the last.
-const AT_ONCE: usize = 256;
-/// How many writes may wait. More wait outside, with their callers.
-const QUEUE: usize = 1024;
+use crate::task::store::durable::{Asked, Commit, Keep, Renewal, Standing, Write, Written};
+
 /// How many tasks are let go of in one transaction.
 const LET_GO_AT_ONCE: i64 = 500;
 
@@ -40,150 +34,46 @@ const MOVE: &str = "\
 const BEAT: &str =
     "INSERT INTO holders (id, beat) VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET beat = max(beat, 0) + 1";
 
-/// What is to be written.
-#[derive(Debug)]
-pub(super) enum Write {
-    Create(Create),
-    Append(Append),
-    /// The holder is alive.
-    Beat,
-    /// The holder gives its lease up.
-    Release,
-    /// That one is gone, if it has not moved since.
-    Bury {
-        holder: i64,
-        beat: i64,
-    },
-    /// The holder has heard that these are over.
-    Heard(String),
-    /// Lets go of those at rest that are too many or too old.
-    Retain(Keep),
+/// The only connection that writes.
+pub(super) struct Work {
+    pub(super) connection: SqliteConnection,
+    pub(super) holder: i64,
+    pub(super) renewal: Renewal,
 }
 
-#[derive(Debug)]
-pub(super) struct Create {
-    pub(super) id: Arc<str>,
-    pub(super) owner: String,
-    pub(super) context: Arc<str>,
-    pub(super) standing: Standing,
-    pub(super) revision: i64,
-    pub(super) events: String,
-    /// The whole task, if it is to be written.
-    pub(super) snapshot: Option<String>,
-}
+impl Commit for Work {
+    const AT_ONCE: usize = 256;
 
-#[derive(Debug)]
-pub(super) struct Append {
-    pub(super) seq: i64,
-    pub(super) expected: i64,
-    pub(super) revision: i64,
-    pub(super) events: String,
-    /// Where the task then stands, if that may be another place.
-    pub(super) moves: Option<Standing>,
-    /// The whole task, if it is to be written.
-    pub(super) snapshot: Option<String>,
-}
-
-/// Where a task stands.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
-    pub(super) state: i64,
-    pub(super) phase: i64,
-    pub(super) moment: i64,
-}
-
-/// How many of a phase are kept, and from which moment on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Keep {
-    pub(super) phase: i64,
-    pub(super) count: i64,
-    pub(super) oldest: i64,
-}
-
-/// What came of a write.
-#[derive(Debug)]
-pub(super) enum Written {
-    /// It is done; of a task that was made, this is its number.
-    Done(i64),
-    /// The task was not as expected, and nothing is done.
-    Refused,
-    /// These are gone, and there may be more.
-    Gone(Vec<String>),
-}
-
-type Answer = oneshot::Sender<Result<Written, Arc<sqlx::Error>>>;
-
-/// Where writes go.
-#[derive(Clone, Debug)]
-pub(super) struct Writer(mpsc::Sender<(Write, Answer)>);
-
-impl Writer {
-    /// Writes on this connection until the last clone is dropped.
-    pub(super) fn start(connection: SqliteConnection, holder: i64, lease: Duration) -> Self {
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        let work = Work { connection, holder, lease, renewed: Instant::now() };
-        tokio::spawn(work.run(receiver));
-        Self(sender)
-    }
-
-    /// A write that is asked for is done or not done, whether the caller waits for it or not.
-    pub(super) async fn write(&self, write: Write) -> Result<Written, Arc<sqlx::Error>> {
-        let (answer, answered) = oneshot::channel();
-        let closed = || Arc::new(sqlx::Error::PoolClosed);
-        self.0.send((write, answer)).await.map_err(|_| closed())?;
-        answered.await.unwrap_or_else(|_| Err(closed()))
-    }
-}
-
-struct Work {
-    connection: SqliteConnection,
-    holder: i64,
-    lease: Duration,
-    renewed: Instant,
-}
-
-impl Work {
-    async fn run(mut self, mut receiver: mpsc::Receiver<(Write, Answer)>) {
-        let mut writes = Vec::new();
-        while receiver.recv_many(&mut writes, AT_ONCE).await > 0 {
-            let (writes, answers): (Vec<_>, Vec<_>) = writes.drain(..).unzip();
-            self.write_all(&writes, answers).await;
-        }
-        let _ = self.connection.close().await;
-    }
-
-    async fn write_all(&mut self, writes: &[Write], answers: Vec<Answer>) {
-        match self.transaction(writes).await {
-            Ok(written) => {
-                for (answer, written) in answers.into_iter().zip(written) {
-                    // Who has left does not want to know.
-                    let _ = answer.send(Ok(written));
-                }
-            }
+    async fn commit(&mut self, asked: &mut Vec<Asked>) {
+        match self.transaction(asked).await {
+            Ok(written) => asked.drain(..).zip(written).for_each(|(asked, written)| asked.answer(Ok(written))),
             // One that cannot be written is no reason not to write the others.
-            Err(Failed::Write(_)) if writes.len() > 1 => {
-                for (write, answer) in writes.iter().zip(answers) {
-                    let written = self.transaction(std::slice::from_ref(write)).await;
-                    let one = written.map(|written| written.into_iter().next().unwrap_or(Written::Refused));
-                    let _ = answer.send(one.map_err(Failed::into_error));
+            Err(Failed::Write(_)) if asked.len() > 1 => {
+                for one in asked.drain(..) {
+                    let written = self.transaction(std::slice::from_ref(&one)).await;
+                    let written = written.map(|written| written.into_iter().next().unwrap_or(Written::Refused));
+                    one.answer(written.map_err(|failed| failed.into_error() as _));
                 }
             }
             Err(failed) => {
                 let error = failed.into_error();
-                for answer in answers {
-                    let _ = answer.send(Err(Arc::clone(&error)));
-                }
+                asked.drain(..).for_each(|asked| asked.answer(Err(Arc::clone(&error) as _)));
             }
         }
     }
 
+    async fn close(self) {
+        let _ = self.connection.close().await;
+    }
+}
+
+impl Work {
     /// Begins and ends by plain statements: where SQLite rolls back by itself, as it does when the disk is full, a guard
     /// that counts transactions would be wrong from then on.
-    async fn transaction(&mut self, writes: &[Write]) -> Result<Vec<Written>, Failed> {
+    async fn transaction(&mut self, asked: &[Asked]) -> Result<Vec<Written>, Failed> {
         self.connection.execute("BEGIN IMMEDIATE").await.map_err(Failed::Whole)?;
-        // Whoever was away for so long may be taken for gone, and has to be back before it holds anything.
-        let (now, is_late) = (Instant::now(), self.renewed.elapsed() > self.lease / 2);
-        let written = self.statements(writes, is_late).await;
+        let (now, is_late) = (Instant::now(), self.renewal.is_late());
+        let written = self.statements(asked, is_late).await;
         let written = match written {
             Ok(written) => self.connection.execute("COMMIT").await.map(|_| written).map_err(Failed::Whole),
             failed => failed,
@@ -191,18 +81,18 @@ impl Work {
         if written.is_err() {
             // There may be nothing left to roll back.
             let _ = self.connection.execute("ROLLBACK").await;
-        } else if is_late || writes.iter().any(|write| matches!(write, Write::Beat)) {
-            self.renewed = now;
+        } else if is_late || asked.iter().any(|asked| matches!(asked.write, Write::Beat)) {
+            self.renewal.renewed(now);
         }
         written
     }
 
-    async fn statements(&mut self, writes: &[Write], is_late: bool) -> Result<Vec<Written>, Failed> {
+    async fn statements(&mut self, asked: &[Asked], is_late: bool) -> Result<Vec<Written>, Failed> {
         if is_late {
             beat(&mut self.connection, self.holder).await.map_err(Failed::Whole)?;
         }
-        let mut written = Vec::with_capacity(writes.len());
-        for write in writes {
+        let mut written = Vec::with_capacity(asked.len());
+        for Asked { write, .. } in asked {
             written.push(one(&mut self.connection, self.holder, write).await.map_err(Failed::Write)?);
         }
         Ok(written)
@@ -263,11 +153,17 @@ async fn one(connection: &mut SqliteConnection, holder: i64, write: &Write) -> R
                 "UPDATE tasks SET holder = NULL WHERE phase = 2 AND holder = $1 \
                  AND id IN (SELECT value FROM json_each($2))",
             );
-            query.bind(holder).bind(&**ids).execute(connection).await?;
+            query.bind(holder).bind(json(ids)).execute(connection).await?;
             Ok(Written::Done(0))
         }
         Write::Retain(keep) => retain(connection, *keep).await.map(Written::Gone),
     }
+}
+
+/// How SQLite takes a list.
+pub(super) fn json<T: AsRef<str>>(ids: &[T]) -> String {
+    let ids: Vec<_> = ids.iter().map(AsRef::as_ref).collect();
+    serde_json::to_string(&ids).unwrap_or_default()
 }
 
 fn written(done: &SqliteQueryResult) -> Written {
