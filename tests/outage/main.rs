@@ -102,11 +102,11 @@ async fn play<T: TaskStore>(place: &Place, fault: Fault, length: Duration, store
     }
     let (mut failed, mut cut) = (0, 0);
     for task in &known {
-        let has_failed = look(&store, task).await.map_err(|error| format!("task {}: {error}", task.id))?;
-        if has_failed && task.server == PATIENT && !fault.refuses_writes() {
-            return Err(format!("task {} has failed, though its server was patient", task.id).into());
+        let reason = look(&store, task).await.map_err(|error| format!("task {}: {error}", task.id))?;
+        if let Some(reason) = reason.as_ref().filter(|_| task.server == PATIENT && !fault.refuses_writes()) {
+            return Err(format!("task {} has failed, though its server was patient: {reason}", task.id).into());
         }
-        failed += usize::from(has_failed);
+        failed += usize::from(reason.is_some());
         cut += task.follower.as_ref().map_or(0, |follower| follower.cuts);
     }
     if tallies.done(PATIENT, Kind::Send) == 0 || fault.is_felt(length) && tallies.refused(HASTY) == 0 {
@@ -119,8 +119,8 @@ async fn play<T: TaskStore>(place: &Place, fault: Fault, length: Duration, store
     ))
 }
 
-/// What was acknowledged is there, and whole. True if it has failed.
-async fn look<T: TaskStore>(store: &T, task: &Known) -> Outcome<bool> {
+/// What was acknowledged is there, and whole. Gives back why it has failed, if it has.
+async fn look<T: TaskStore>(store: &T, task: &Known) -> Outcome<Option<String>> {
     let owner = Owner::anonymous();
     let (log, snapshot) = (store.read(&owner, &task.id, 0, usize::MAX).await?, store.get(&owner, &task.id).await?);
     folds_into(&log, &snapshot.task, snapshot.revision)?;
@@ -128,10 +128,10 @@ async fn look<T: TaskStore>(store: &T, task: &Known) -> Outcome<bool> {
         follower.has_all(&log)?;
     }
     match snapshot.task.status.state {
-        TaskState::Completed => Ok(false),
+        TaskState::Completed => Ok(None),
         TaskState::Failed => {
             let reason = snapshot.task.status.message.as_ref().map(|message| message.text()).unwrap_or_default();
-            if reason.is_empty() { Err("it failed without a word".into()) } else { Ok(true) }
+            if reason.is_empty() { Err("it failed without a word".into()) } else { Ok(Some(reason)) }
         }
         state => Err(format!("it is {state}").into()),
     }

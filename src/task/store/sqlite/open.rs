@@ -3,7 +3,7 @@
 use std::{path::PathBuf, str::FromStr as _, time::Duration};
 
 use sqlx::{
-    ConnectOptions as _, SqliteConnection,
+    ConnectOptions as _, Executor as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::time::{Instant, sleep};
@@ -118,8 +118,10 @@ impl SqliteTaskStoreBuilder {
             .connect_with(options.clone())
             .await?;
         let watching = Watching::new(options.connect().await?, holder).await?;
-        let renewal = Renewal::new(self.limits.lease);
-        let writer = Writer::start([Work { connection, holder, renewal }]);
+        // It waits for others by itself.
+        connection.execute("PRAGMA busy_timeout = 0").await?;
+        let (renewal, patience) = (Renewal::new(self.limits.lease), self.patience);
+        let writer = Writer::start([Work { connection, holder, renewal, patience }]);
         let store = Durable::new(Sqlite { readers, holder }, writer, Topics::default(), self.limits);
         watch_others(&store, self.poll, watching);
         Ok(SqliteTaskStore(store))
@@ -145,7 +147,7 @@ async fn first_connection(options: &SqliteConnectOptions, patience: Duration) ->
 const RETRY: Duration = Duration::from_millis(10);
 
 /// True for `SQLITE_BUSY` in any of its extended forms, whose lowest byte is 5.
-fn is_busy(error: &dyn sqlx::error::DatabaseError) -> bool {
+pub(super) fn is_busy(error: &dyn sqlx::error::DatabaseError) -> bool {
     error.code().and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 

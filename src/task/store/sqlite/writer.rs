@@ -1,10 +1,11 @@
 //! The one who writes.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use sqlx::{Connection as _, Executor as _, SqliteConnection, sqlite::SqliteQueryResult};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
+use super::open::is_busy;
 use crate::task::store::durable::{Asked, Commit, Keep, Renewal, Standing, Write, Written};
 
 /// How many tasks are let go of in one transaction.
@@ -39,7 +40,13 @@ pub(super) struct Work {
     pub(super) connection: SqliteConnection,
     pub(super) holder: i64,
     pub(super) renewal: Renewal,
+    /// How long it waits for another process that writes.
+    pub(super) patience: Duration,
 }
+
+/// How long to wait before the file is tried again that another process writes to: about as long as a commit takes. SQLite
+/// itself would wait longer each time, up to 100 ms, and meanwhile another process that is busy could write on and on.
+const RETRY: Duration = Duration::from_millis(1);
 
 impl Commit for Work {
     const AT_ONCE: usize = 256;
@@ -71,7 +78,7 @@ impl Work {
     /// Begins and ends by plain statements: where SQLite rolls back by itself, as it does when the disk is full, a guard
     /// that counts transactions would be wrong from then on.
     async fn transaction(&mut self, asked: &[Asked]) -> Result<Vec<Written>, Failed> {
-        self.connection.execute("BEGIN IMMEDIATE").await.map_err(Failed::Whole)?;
+        self.begin().await.map_err(Failed::Whole)?;
         let (now, is_late) = (Instant::now(), self.renewal.is_late());
         let written = self.statements(asked, is_late).await;
         let written = match written {
@@ -85,6 +92,18 @@ impl Work {
             self.renewal.renewed(now);
         }
         written
+    }
+
+    async fn begin(&mut self) -> Result<(), sqlx::Error> {
+        let started = Instant::now();
+        loop {
+            match self.connection.execute("BEGIN IMMEDIATE").await {
+                Err(sqlx::Error::Database(error)) if is_busy(&*error) && started.elapsed() < self.patience => {
+                    sleep(RETRY).await;
+                }
+                begun => return begun.map(drop),
+            }
+        }
     }
 
     async fn statements(&mut self, asked: &[Asked], is_late: bool) -> Result<Vec<Written>, Failed> {
