@@ -4,6 +4,7 @@
 //! cargo test --features sqlite --test crash                       five rounds
 //! CRASH_ROUNDS=200 cargo test --features sqlite --test crash      as many as one likes
 //! CRASH_SEED=7 ...                                                the same work again, though never the same moments
+//! A2A_STORES=postgres ...                                         not on SQLite as well; A2A_POSTGRES says which one
 //! ```
 //!
 //! Each round starts a server on the same tasks, sends work over several connections, and kills the process. Then a fresh
@@ -22,15 +23,13 @@ mod durable;
 
 use std::time::Duration;
 
-use a2a_layers::task::SqliteTaskStore;
-
 use self::{
     client::{Done, Reader},
     durable::{
         Outcome, Random,
         check::nothing_stays_at_work,
         number,
-        place::Place,
+        place::{Place, with_store},
         server::{Orders, Server},
     },
 };
@@ -49,11 +48,16 @@ async fn test() -> Outcome<()> {
     let rounds = number("CRASH_ROUNDS")?.unwrap_or(5);
     let (random, seed) = Random::from_environment("CRASH_SEED")?;
     println!("crash: {rounds} rounds, CRASH_SEED={seed}");
-    on(&Place::sqlite(), rounds, random).await
+    for place in Place::all("crashes on Postgres")? {
+        let told = on(&place, rounds, random.clone()).await;
+        place.clear();
+        println!("crash: {}: {} over {rounds} kills; nothing was lost", place.name(), told?);
+    }
+    Ok(())
 }
 
-async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<()> {
-    let (mut orders, mut seen) = (Orders::new(place.url(), LEASE), check::Seen::default());
+async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<check::Seen> {
+    let (mut orders, mut seen) = (Orders::new(place, LEASE), check::Seen::default());
     for round in 0..rounds {
         orders.reruns = 0;
         let mut server = Server::start(&orders).await?;
@@ -77,9 +81,9 @@ async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<()> {
         let readers = client::read_on(&server.url, readers).await?;
         nothing_stays_at_work(&server.url, LEASE).await?;
         server.kill().await?;
-        let looked = seen.round(SqliteTaskStore::open(place.url()).await?, readers, done).await;
+        let looked = with_store!(place, |builder| seen.round(builder.open().await?, readers, done).await);
         looked.map_err(|error| format!("round {round}: {error}"))?;
     }
-    println!("crash: {seen} over {rounds} kills; nothing was lost");
-    seen.is_enough(rounds)
+    seen.is_enough(rounds)?;
+    Ok(seen)
 }

@@ -4,6 +4,8 @@
 pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod client;
+#[path = "../postgres/database.rs"]
+pub(crate) mod database;
 pub(crate) mod fleet;
 pub(crate) mod follower;
 pub(crate) mod place;

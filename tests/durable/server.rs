@@ -4,7 +4,7 @@ use std::{env, process::Stdio, time::Duration};
 
 use a2a_layers::{
     server::{Mount, Serve},
-    task::{SqliteTaskStore, TaskStore},
+    task::TaskStore,
 };
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
@@ -15,7 +15,11 @@ use tokio::{
 };
 use tower::service_fn;
 
-use super::{Outcome, agent::reply};
+use super::{
+    Outcome,
+    agent::reply,
+    place::{Place, with_store},
+};
 
 /// Tells a process that it is to be a server, and how: the fields of [`Orders`].
 const ORDERS: &str = "DURABLE_SERVER";
@@ -28,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
     /// Where its tasks are.
-    pub(crate) store: String,
+    pub(crate) place: Place,
     pub(crate) lease: Duration,
     /// How long the store may be away before callers are told.
     pub(crate) patience: Duration,
@@ -37,8 +41,8 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    pub(crate) fn new(store: String, lease: Duration) -> Self {
-        Self { store, lease, patience: Duration::from_secs(15), reruns: 0 }
+    pub(crate) fn new(place: &Place, lease: Duration) -> Self {
+        Self { place: place.clone(), lease, patience: Duration::from_secs(15), reruns: 0 }
     }
 
     pub(crate) fn of_this_process() -> Outcome<Option<Self>> {
@@ -46,13 +50,13 @@ impl Orders {
         let mut words = orders.splitn(4, ' ');
         let mut number = || Outcome::Ok(words.next().ok_or("too few orders")?.parse()?);
         let (lease, patience, reruns) = (number()?, number()?, number()?);
-        let store = words.next().ok_or("no store")?.to_owned();
+        let place = Place::from_text(words.next().ok_or("no place")?);
         let millis = Duration::from_millis;
-        Ok(Some(Self { store, lease: millis(lease), patience: millis(patience), reruns: reruns.try_into()? }))
+        Ok(Some(Self { place, lease: millis(lease), patience: millis(patience), reruns: reruns.try_into()? }))
     }
 
     fn text(&self) -> String {
-        format!("{} {} {} {}", self.lease.as_millis(), self.patience.as_millis(), self.reruns, self.store)
+        format!("{} {} {} {}", self.lease.as_millis(), self.patience.as_millis(), self.reruns, self.place.to_text())
     }
 }
 
@@ -61,8 +65,10 @@ pub(crate) async fn serve(orders: &Orders) -> Outcome<()> {
     if env::var_os("DURABLE_LOG").is_some() {
         tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     }
-    let Orders { store, lease, patience, .. } = orders;
-    serve_on(SqliteTaskStore::builder(store).lease(*lease).patience(*patience).open().await?, orders.reruns).await
+    let Orders { place, lease, patience, reruns } = orders;
+    with_store!(place, |builder| {
+        serve_on(builder.lease(*lease).patience(*patience).open().await?, *reruns).await
+    })
 }
 
 async fn serve_on<T: TaskStore>(store: T, reruns: u32) -> Outcome<()> {

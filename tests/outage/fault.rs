@@ -3,10 +3,14 @@
 use std::{path::Path, time::Duration};
 
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, sqlite::SqliteConnectOptions};
-use tokio::{process::Command, time::sleep};
+use tokio::{
+    process::Command,
+    time::{Instant, sleep},
+};
 
 use super::{
     HASTE, HASTY, PATIENT,
+    cluster::Cluster,
     durable::{Outcome, fleet::Fleet, place::Place},
 };
 
@@ -14,19 +18,34 @@ use super::{
 pub(crate) enum Fault {
     /// Another program has the file of SQLite to itself.
     Lock,
-    /// There is no room on the disk.
+    /// There is no room on the disk of the servers, where SQLite's file is.
     Full,
+    /// All of Postgres stands still.
+    Pause,
+    /// Postgres is not there, and connections to it are refused.
+    Stop,
+    /// Postgres is killed, and comes back at once.
+    Restart,
+    /// Connections to Postgres are cut, again and again.
+    Cut,
 }
 
 impl Fault {
-    pub(crate) fn of_sqlite() -> [Self; 2] {
-        [Self::Lock, Self::Full]
+    pub(crate) fn of(place: &Place) -> Vec<Self> {
+        match place {
+            Place::Sqlite(_) => vec![Self::Lock, Self::Full],
+            Place::Postgres { .. } => vec![Self::Pause, Self::Stop, Self::Restart, Self::Cut],
+        }
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lock => "lock",
             Self::Full => "full",
+            Self::Pause => "pause",
+            Self::Stop => "stop",
+            Self::Restart => "restart",
+            Self::Cut => "cut",
         }
     }
 
@@ -37,20 +56,44 @@ impl Fault {
 
     /// True if whoever does not wait must have been refused something.
     pub(crate) fn is_felt(self, length: Duration) -> bool {
-        length > HASTE * 2
+        !matches!(self, Self::Restart | Self::Cut) && length > HASTE * 2
     }
 
     /// Begins it, and ends it after this time.
-    pub(crate) async fn play(self, place: &Place, fleet: &Fleet, length: Duration) -> Outcome<()> {
+    pub(crate) async fn play(
+        self,
+        place: &Place,
+        cluster: Option<&mut Cluster>,
+        fleet: &Fleet,
+        length: Duration,
+    ) -> Outcome<()> {
+        match (place, cluster) {
+            (Place::Sqlite(file), _) if self == Self::Lock => lock(file, length).await,
+            (Place::Sqlite(_), _) => fill(fleet, length).await,
+            (Place::Postgres { .. }, Some(cluster)) => self.play_on(cluster, length).await,
+            (Place::Postgres { .. }, None) => Err("no cluster".into()),
+        }
+    }
+
+    async fn play_on(self, cluster: &mut Cluster, length: Duration) -> Outcome<()> {
+        let mut order = |order| tokio::task::block_in_place(|| cluster.order(order));
         match self {
-            Self::Lock => lock(place.file(), length).await,
-            Self::Full => {
-                for server in [PATIENT, HASTY] {
-                    limit_files(fleet.pid(server).await?, "4096").await?;
-                }
+            Self::Pause => {
+                order("pause")?;
                 sleep(length).await;
-                for server in [PATIENT, HASTY] {
-                    limit_files(fleet.pid(server).await?, "unlimited").await?;
+                order("resume")
+            }
+            Self::Stop => {
+                order("stop")?;
+                sleep(length).await;
+                order("start")
+            }
+            Self::Restart => order("restart"),
+            _ => {
+                let until = Instant::now() + length;
+                while Instant::now() < until {
+                    order("cut")?;
+                    sleep(length / 10).await;
                 }
                 Ok(())
             }
@@ -65,6 +108,17 @@ async fn lock(file: &Path, length: Duration) -> Outcome<()> {
     sleep(length).await;
     connection.execute("ROLLBACK").await?;
     Ok(connection.close().await?)
+}
+
+async fn fill(fleet: &Fleet, length: Duration) -> Outcome<()> {
+    for server in [PATIENT, HASTY] {
+        limit_files(fleet.pid(server).await?, "4096").await?;
+    }
+    sleep(length).await;
+    for server in [PATIENT, HASTY] {
+        limit_files(fleet.pid(server).await?, "unlimited").await?;
+    }
+    Ok(())
 }
 
 /// No file of the process may become larger than this, in bytes.

@@ -1,9 +1,10 @@
 //! Takes the database away from two servers that are at work, in every way there is, and gives it back.
 //!
 //! ```text
-//! cargo test --features sqlite,grpc --test outage                        a second and a half each
-//! OUTAGE_SECONDS=10 cargo test --features sqlite,grpc --test outage      as long as one likes
-//! OUTAGE=lock ...                                                        only this one
+//! cargo test --all-features --test outage                        a second and a half each
+//! OUTAGE_SECONDS=10 cargo test --all-features --test outage      as long as one likes
+//! OUTAGE=lock,pause ...                                          only these
+//! A2A_STORES=postgres ...                                        not on SQLite as well
 //! ```
 //!
 //! Both servers share the tasks. One waits for its database for 15 s, as is the default; the other gives up after 300 ms.
@@ -16,6 +17,7 @@
 //! - every stream is read to its end, on whichever server, each event once;
 //! - no task stays at work. With the patient server none has failed either, unless its writes were refused outright.
 
+mod cluster;
 #[path = "../durable/mod.rs"]
 #[allow(dead_code, reason = "others use the rest of it")]
 mod durable;
@@ -27,20 +29,20 @@ mod tally;
 
 use std::{env, sync::Arc, time::Duration};
 
-use a2a_layers::{
-    owner::Owner,
-    task::{SqliteTaskStore, TaskStore},
+use a2a_layers::{owner::Owner, task::TaskStore,
     types::TaskState,
 };
 use tokio::time::{Instant, sleep};
 
 use self::{
+    cluster::Cluster,
     durable::{
         Outcome,
         check::{folds_into, nothing_stays_at_work},
+        database,
         fleet::Fleet,
         number,
-        place::Place,
+        place::{Place, with_store},
         server::Orders,
     },
     fault::Fault,
@@ -70,25 +72,40 @@ fn main() -> Outcome<()> {
 async fn test() -> Outcome<()> {
     let length = number("OUTAGE_SECONDS")?.map_or(Duration::from_millis(1_500), Duration::from_secs);
     let only = env::var("OUTAGE").ok();
-    let place = Place::sqlite();
-    for fault in Fault::of_sqlite() {
-        if only.as_ref().is_none_or(|only| only == fault.name()) {
-            let told = play(&place, fault, length, SqliteTaskStore::open(place.url()).await?).await;
-            let told = told.map_err(|error| format!("{}: {error}", fault.name()))?;
-            println!("outage: {}: {told}", fault.name());
+    let is_wanted = |fault: &Fault| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == fault.name()));
+    // It is stopped and killed, so it must be one that nobody else has.
+    let mut cluster = None;
+    let places = Place::all_with(|| match Cluster::start()? {
+        Some(own) => Ok(Some(cluster.insert(own).url().to_owned())),
+        // Says so, or fails where one is required.
+        None => Ok(database::url("outages of Postgres").and(None)),
+    })?;
+    for place in places {
+        for fault in Fault::of(&place).into_iter().filter(is_wanted) {
+            let told =
+                with_store!(&place, |builder| play(&place, cluster.as_mut(), fault, length, builder.open().await?).await);
+            let told = told.map_err(|error| format!("{}: {}: {error}", place.name(), fault.name()))?;
+            println!("outage: {}: {}: {told}", place.name(), fault.name());
         }
+        place.clear();
     }
     Ok(())
 }
 
-async fn play<T: TaskStore>(place: &Place, fault: Fault, length: Duration, store: T) -> Outcome<String> {
-    let mut orders = vec![Orders::new(place.url(), LEASE); 2];
+async fn play<T: TaskStore>(
+    place: &Place,
+    cluster: Option<&mut Cluster>,
+    fault: Fault,
+    length: Duration,
+    store: T,
+) -> Outcome<String> {
+    let mut orders = vec![Orders::new(place, LEASE); 2];
     orders[HASTY].patience = HASTE;
     let fleet = Arc::new(Fleet::start(&orders).await?);
     let load = Load::start(&fleet);
     sleep(QUIET).await;
     let memory = [Memory::of(fleet.pid(PATIENT).await?)?, Memory::of(fleet.pid(HASTY).await?)?];
-    fault.play(place, &fleet, length).await?;
+    fault.play(place, cluster, &fleet, length).await?;
     let end = Instant::now();
     let recovered = load.tallies.recovered(end, RECOVERS_WITHIN).await?;
     sleep(QUIET).await;

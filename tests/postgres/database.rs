@@ -81,7 +81,7 @@ fn start() -> Result<Database, &'static str> {
 }
 
 /// The folder with the server's programs: what is on the path, or the newest of those that Debian has beside it.
-fn binaries() -> Option<PathBuf> {
+pub(crate) fn binaries() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut versions: Vec<_> = fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -93,13 +93,13 @@ fn binaries() -> Option<PathBuf> {
     env::split_paths(&path).chain(installed).find(|bin| bin.join("initdb").is_file() && bin.join("postgres").is_file())
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
 }
 
 /// The server refuses to be root, so there it is the user that came with its package.
-fn shell() -> Option<Command> {
+pub(crate) fn shell() -> Option<Command> {
     let output = Command::new("id").arg("-u").output().ok()?;
     if output.stdout.trim_ascii() != b"0" {
         return Some(Command::new("sh"));

@@ -4,6 +4,7 @@
 //! cargo test --features sqlite --test replicas                          four rounds
 //! REPLICA_ROUNDS=100 cargo test --features sqlite --test replicas       as many as one likes
 //! REPLICA_SEED=7 ...                                                    the same work again, though never the same moments
+//! A2A_STORES=postgres ...                                               not on SQLite as well; A2A_POSTGRES says which one
 //! ```
 //!
 //! In each round several clients send work to one replica, as streams, with `returnImmediately` and as sends that wait;
@@ -27,12 +28,12 @@ mod work;
 
 use std::{sync::Arc, time::Duration};
 
-use a2a_layers::{task::SqliteTaskStore, types::Timestamp};
+use a2a_layers::{task::TaskStore, types::Timestamp};
 use tokio::time::sleep;
 
 use self::{
     check::{Round, Seen},
-    durable::{Outcome, Random, check::nothing_stays_at_work, fleet::Fleet, number, place::Place, server::Orders},
+    durable::{Outcome, Random, check::nothing_stays_at_work, fleet::Fleet, number, place::{Place, with_store}, server::Orders},
     work::{Job, Known},
 };
 
@@ -50,13 +51,17 @@ async fn test() -> Outcome<()> {
     let rounds = number("REPLICA_ROUNDS")?.unwrap_or(4);
     let (random, seed) = Random::from_environment("REPLICA_SEED")?;
     println!("replicas: {rounds} rounds, REPLICA_SEED={seed}");
-    on(&Place::sqlite(), rounds, random).await
+    for place in Place::all("replicas on Postgres")? {
+        let told = with_store!(&place, |builder| on(&place, builder.open().await?, rounds, random.clone()).await);
+        place.clear();
+        println!("replicas: {}: {} over {rounds} rounds; nothing was lost", place.name(), told?);
+    }
+    Ok(())
 }
 
-async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<()> {
-    let mut orders = Orders::new(place.url(), LEASE);
+async fn on<T: TaskStore>(place: &Place, store: T, rounds: u64, mut random: Random) -> Outcome<Seen> {
+    let mut orders = Orders::new(place, LEASE);
     let mut fleet = Arc::new(Fleet::start(&vec![orders.clone(); REPLICAS]).await?);
-    let store = SqliteTaskStore::open(place.url()).await?;
     let mut seen = Seen::default();
     let fleets = ROUNDS_OF_A_FLEET.min(rounds.div_ceil(2)).max(1);
     for round in 0..rounds {
@@ -71,8 +76,8 @@ async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<()> {
         let over = Round { fleet: &fleet, victim, down, reruns: orders.reruns > 0 };
         seen.round(&store, over, known).await.map_err(failed)?;
     }
-    println!("replicas: {seen} over {rounds} rounds; nothing was lost");
-    seen.is_enough(rounds)
+    seen.is_enough(rounds)?;
+    Ok(seen)
 }
 
 /// One round: what everyone knows after it, and when the replica went down.
