@@ -157,6 +157,9 @@ mod subscribe;
 mod telling;
 mod watch;
 
+#[cfg(feature = "postgres")]
+#[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
+pub use self::store::{PostgresTaskStore, PostgresTaskStoreBuilder};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use self::store::{SqliteTaskStore, SqliteTaskStoreBuilder};

@@ -2,6 +2,8 @@
 mod durable;
 mod index;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod record;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -19,6 +21,8 @@ use futures_core::Stream;
 use futures_util::stream;
 
 pub use self::memory::MemoryTaskStore;
+#[cfg(feature = "postgres")]
+pub use self::postgres::{PostgresTaskStore, PostgresTaskStoreBuilder};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{SqliteTaskStore, SqliteTaskStoreBuilder};
 

@@ -26,7 +26,7 @@ pub(super) use self::{
     backend::{Backend, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable},
     public::durable_store,
     topics::Topics,
-    writer::{Append, Asked, Commit, Create, Keep, Renewal, Standing, Write, Writer, Written},
+    writer::{Answer, Append, Asked, Commit, Create, Keep, Renewal, Standing, Write, WriteError, Writer, Written},
 };
 use self::{beats::Beats, follow::Follow, topics::Growth};
 use super::{ListQuery, LostRun, Snapshot, StoreError, StoredPage, TaskStore, index::Key};

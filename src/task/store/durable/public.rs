@@ -155,7 +155,7 @@ macro_rules! durable_store {
 
         impl fmt::Debug for $store {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($store)).field("holder", &self.0.inner().backend.holder).finish_non_exhaustive()
+                f.debug_tuple(stringify!($store)).field(&self.0.inner().backend).finish()
             }
         }
     };

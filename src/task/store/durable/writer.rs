@@ -101,13 +101,20 @@ pub(crate) type WriteError = Arc<dyn Error + Send + Sync>;
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) write: Write,
-    answer: oneshot::Sender<Result<Written, WriteError>>,
+    /// When that was.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "SQLite waits for locks and for nothing else"))]
+    pub(crate) at: Instant,
+    pub(crate) answer: Answer,
 }
 
-impl Asked {
+/// Where somebody waits.
+#[derive(Debug)]
+pub(crate) struct Answer(oneshot::Sender<Result<Written, WriteError>>);
+
+impl Answer {
     /// Who has left does not want to know.
-    pub(crate) fn answer(self, answer: Result<Written, WriteError>) {
-        let _ = self.answer.send(answer);
+    pub(crate) fn send(self, answer: Result<Written, WriteError>) {
+        let _ = self.0.send(answer);
     }
 }
 
@@ -142,7 +149,7 @@ impl Writer {
     pub(crate) async fn write(&self, write: Write) -> Result<Written, StoreError> {
         let (answer, answered) = oneshot::channel();
         let closed = || unavailable("the store is closed");
-        self.0.send(Asked { write, answer }).await.map_err(|_| closed())?;
+        self.0.send(Asked { write, at: Instant::now(), answer: Answer(answer) }).await.map_err(|_| closed())?;
         match answered.await {
             Ok(written) => written.map_err(unavailable),
             Err(_) => Err(closed()),

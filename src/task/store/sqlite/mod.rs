@@ -49,6 +49,12 @@ struct Sqlite {
     holder: i64,
 }
 
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sqlite").field("holder", &self.holder).finish_non_exhaustive()
+    }
+}
+
 durable_store!(SqliteTaskStore, SqliteTaskStoreBuilder);
 
 impl SqliteTaskStore {

@@ -53,18 +53,18 @@ impl Commit for Work {
 
     async fn commit(&mut self, asked: &mut Vec<Asked>) {
         match self.transaction(asked).await {
-            Ok(written) => asked.drain(..).zip(written).for_each(|(asked, written)| asked.answer(Ok(written))),
+            Ok(written) => asked.drain(..).zip(written).for_each(|(asked, written)| asked.answer.send(Ok(written))),
             // One that cannot be written is no reason not to write the others.
             Err(Failed::Write(_)) if asked.len() > 1 => {
                 for one in asked.drain(..) {
                     let written = self.transaction(std::slice::from_ref(&one)).await;
                     let written = written.map(|written| written.into_iter().next().unwrap_or(Written::Refused));
-                    one.answer(written.map_err(|failed| failed.into_error() as _));
+                    one.answer.send(written.map_err(|failed| failed.into_error() as _));
                 }
             }
             Err(failed) => {
                 let error = failed.into_error();
-                asked.drain(..).for_each(|asked| asked.answer(Err(Arc::clone(&error) as _)));
+                asked.drain(..).for_each(|asked| asked.answer.send(Err(Arc::clone(&error) as _)));
             }
         }
     }
