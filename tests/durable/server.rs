@@ -66,9 +66,7 @@ pub(crate) async fn serve(orders: &Orders) -> Outcome<()> {
         tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     }
     let Orders { place, lease, patience, reruns } = orders;
-    with_store!(place, |builder| {
-        serve_on(builder.lease(*lease).patience(*patience).open().await?, *reruns).await
-    })
+    with_store!(place, |builder| serve_on(builder.lease(*lease).patience(*patience).open().await?, *reruns).await)
 }
 
 async fn serve_on<T: TaskStore>(store: T, reruns: u32) -> Outcome<()> {

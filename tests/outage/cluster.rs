@@ -20,10 +20,6 @@ const KEEPER: &str = r#"
     }
     stop() { control stop; }
     restart() { control restart; }
-    cut() {
-        "$bin/psql" -h 127.0.0.1 -p "$port" -U postgres -d postgres -c \
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'a2a-layers'" >>"$dir/log" 2>&1
-    }
     trap 'resume 2>/dev/null; stop; rm -rf "$dir"' EXIT
     "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$dir/log" 2>&1 || exit 1
     while read -r order; do

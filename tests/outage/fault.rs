@@ -2,11 +2,8 @@
 
 use std::{path::Path, time::Duration};
 
-use sqlx::{ConnectOptions as _, Connection as _, Executor as _, sqlite::SqliteConnectOptions};
-use tokio::{
-    process::Command,
-    time::{Instant, sleep},
-};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgConnection, sqlite::SqliteConnectOptions};
+use tokio::{process::Command, time::sleep};
 
 use super::{
     HASTE, HASTY, PATIENT,
@@ -89,16 +86,20 @@ impl Fault {
                 order("start")
             }
             Self::Restart => order("restart"),
-            _ => {
-                let until = Instant::now() + length;
-                while Instant::now() < until {
-                    order("cut")?;
-                    sleep(length / 10).await;
-                }
-                Ok(())
-            }
+            _ => cut(cluster.url(), length).await,
         }
     }
+}
+
+/// Ten times, all connections but its own.
+async fn cut(url: &str, length: Duration) -> Outcome<()> {
+    let mut connection = PgConnection::connect(url).await?;
+    for _ in 0..10 {
+        let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()";
+        connection.execute(others).await?;
+        sleep(length / 10).await;
+    }
+    Ok(connection.close().await?)
 }
 
 async fn lock(file: &Path, length: Duration) -> Outcome<()> {

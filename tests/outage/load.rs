@@ -129,7 +129,9 @@ async fn stream(shared: Arc<Shared>, server: usize, mut random: Random) -> Outco
             sleep(PAUSE).await;
             continue;
         };
-        follower.read(&mut events, u64::MAX).await?;
+        // Every other one leaves somewhere on the way, and comes back.
+        let at_most = if random.below(2) == 0 { random.below(words) } else { u64::MAX };
+        follower.read(&mut events, at_most).await?;
         drop(events);
         let follower = follower.read_on(&shared.fleet, server, &mut random).await?;
         known.push(Known { id: follower.id.clone(), server, follower: Some(follower) });

@@ -29,9 +29,7 @@ mod tally;
 
 use std::{env, sync::Arc, time::Duration};
 
-use a2a_layers::{owner::Owner, task::TaskStore,
-    types::TaskState,
-};
+use a2a_layers::{owner::Owner, task::TaskStore, types::TaskState};
 use tokio::time::{Instant, sleep};
 
 use self::{
@@ -83,7 +81,8 @@ async fn test() -> Outcome<()> {
     for place in places {
         for fault in Fault::of(&place).into_iter().filter(is_wanted) {
             let told =
-                with_store!(&place, |builder| play(&place, cluster.as_mut(), fault, length, builder.open().await?).await);
+                with_store!(&place, |builder| play(&place, cluster.as_mut(), fault, length, builder.open().await?)
+                    .await);
             let told = told.map_err(|error| format!("{}: {}: {error}", place.name(), fault.name()))?;
             println!("outage: {}: {}: {told}", place.name(), fault.name());
         }

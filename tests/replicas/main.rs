@@ -33,7 +33,14 @@ use tokio::time::sleep;
 
 use self::{
     check::{Round, Seen},
-    durable::{Outcome, Random, check::nothing_stays_at_work, fleet::Fleet, number, place::{Place, with_store}, server::Orders},
+    durable::{
+        Outcome, Random,
+        check::nothing_stays_at_work,
+        fleet::Fleet,
+        number,
+        place::{Place, with_store},
+        server::Orders,
+    },
     work::{Job, Known},
 };
 
