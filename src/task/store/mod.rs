@@ -30,12 +30,15 @@ use super::LogEntry;
 use crate::{
     error::BoxError,
     owner::Owner,
-    types::{Event, Task, TaskState, Timestamp},
+    types::{Event, Task, TaskState, TaskStatusUpdateEvent, Timestamp},
 };
 
 /// How many entries a reader takes from a log at once: enough to make one write of a burst, few enough to hold for every
 /// slow reader.
 const READ_AT_ONCE: usize = 64;
+
+/// How often it is tried to end a task that others append to.
+const ENDS: u32 = 16;
 
 /// Where tasks live: for each an append-only log of events, and beside it the task that the log folds into.
 ///
@@ -109,6 +112,22 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
         event: Event,
     ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send {
         self.append(owner, id, expected, vec![event])
+    }
+
+    /// Ends a task with this status, which is a terminal one, wherever its log has got to. It is for a cancel that comes in elsewhere than where the
+    /// run is, which may write so fast that no revision stays the current one for as long as it takes to answer with it.
+    /// As it comes, it is made of [`get`](Self::get) and [`append`](Self::append), and tried a few times.
+    ///
+    /// # Errors
+    /// [`StoreError::Terminal`] if the task is over, [`StoreError::NotFound`] if the owner has no such task, and
+    /// [`StoreError::Conflict`] if something was appended at each try.
+    fn end(
+        &self,
+        owner: &Owner,
+        id: &str,
+        update: TaskStatusUpdateEvent,
+    ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send {
+        end_by_appending(self, owner, id, update)
     }
 
     /// A task as it stands.
@@ -234,6 +253,22 @@ impl LostRun {
     pub const fn new(owner: Owner, snapshot: Snapshot) -> Self {
         Self { owner, snapshot }
     }
+}
+
+async fn end_by_appending<T: TaskStore>(
+    store: &T,
+    owner: &Owner,
+    id: &str,
+    update: TaskStatusUpdateEvent,
+) -> Result<Snapshot, StoreError> {
+    for _ in 0..ENDS {
+        let revision = store.get(owner, id).await?.revision;
+        match store.append(owner, id, revision, vec![Event::StatusUpdate(update.clone())]).await {
+            Err(StoreError::Conflict) => {}
+            ended => return ended,
+        }
+    }
+    Err(StoreError::Conflict)
 }
 
 /// The entries that follow, of which there may be none after waiting for some.

@@ -26,17 +26,17 @@ pub(super) use self::{
     backend::{Backend, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable},
     public::durable_store,
     topics::Topics,
-    writer::{Answer, Append, Asked, Commit, Create, Keep, Renewal, Standing, Write, WriteError, Writer, Written},
+    writer::{Answer, Append, Asked, Commit, Create, End, Keep, Renewal, Standing, Write, WriteError, Writer, Written},
 };
 use self::{beats::Beats, follow::Follow, topics::Growth};
-use super::{ListQuery, LostRun, Snapshot, StoreError, StoredPage, TaskStore, index::Key};
+use super::{ListQuery, LostRun, Snapshot, StoreError, StoredPage, TaskStore, end_by_appending, index::Key};
 use crate::{
     owner::Owner,
     task::{
         LogEntry, fold,
         stored::{read_events, write_events, write_task},
     },
-    types::{Event, StateKind, Task, Timestamp},
+    types::{Event, StateKind, Task, TaskStatus, TaskStatusUpdateEvent, Timestamp},
 };
 
 /// How many ids of tasks that ended elsewhere may lie unheard.
@@ -199,14 +199,14 @@ impl<B: Backend> Inner<B> {
     }
 }
 
-fn standing(task: &Task) -> Standing {
-    let phase = match task.status.state.kind() {
+fn standing(status: &TaskStatus) -> Standing {
+    let phase = match status.state.kind() {
         StateKind::Active => 0,
         StateKind::Interrupted => 1,
         StateKind::Terminal => 2,
     };
-    let moment = task.status.timestamp.map_or(0, Timestamp::as_millis);
-    Standing { state: state_number(task.status.state), phase, moment }
+    let moment = status.timestamp.map_or(0, Timestamp::as_millis);
+    Standing { state: state_number(status.state), phase, moment }
 }
 
 impl<B: Backend> TaskStore for Durable<B> {
@@ -234,7 +234,7 @@ impl<B: Backend> TaskStore for Durable<B> {
             id: Arc::clone(&task.id),
             owner: owner_text(owner).into_owned(),
             context: Arc::clone(&task.context_id),
-            standing: standing(&task),
+            standing: standing(&task.status),
             revision: stored(revision),
             events: text,
             // What is alone in its log need not be written twice.
@@ -285,7 +285,7 @@ impl<B: Backend> TaskStore for Durable<B> {
             revision: stored(revision),
             events: text,
             state_before,
-            moves: moves.then(|| standing(task)),
+            moves: moves.then(|| standing(&task.status)),
             snapshot,
         };
         let Written::Done(_) = inner.writer.write(Write::Append(append)).await? else {
@@ -299,6 +299,23 @@ impl<B: Backend> TaskStore for Durable<B> {
             inner.keep_ready(&task.id, ready);
         }
         Ok(Snapshot::new(task, revision))
+    }
+
+    async fn end(&self, owner: &Owner, id: &str, update: TaskStatusUpdateEvent) -> Result<Snapshot, StoreError> {
+        let inner = &*self.0;
+        if !update.status.state.is_terminal() {
+            return end_by_appending(self, owner, id, update).await;
+        }
+        let (standing, seq) = (standing(&update.status), inner.row(owner, id).await?.seq);
+        let (task_id, context_id) = (Arc::clone(&update.task_id), Arc::clone(&update.context_id));
+        let event = Event::StatusUpdate(update);
+        let events = write_events(&task_id, &context_id, std::slice::from_ref(&event));
+        let end = End { id: task_id, seq, events, standing };
+        let Written::Done(revision) = inner.writer.write(Write::End(end)).await? else {
+            return Err(inner.reason(owner, id).await);
+        };
+        inner.topics.appended(owner, id, std::iter::once(LogEntry::new(number(revision), event)));
+        self.get(owner, id).await
     }
 
     async fn get(&self, owner: &Owner, id: &str) -> Result<Snapshot, StoreError> {

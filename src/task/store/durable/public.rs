@@ -88,6 +88,15 @@ macro_rules! durable_store {
                 self.0.append(owner, id, expected, events)
             }
 
+            fn end(
+                &self,
+                owner: &Owner,
+                id: &str,
+                update: TaskStatusUpdateEvent,
+            ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send {
+                self.0.end(owner, id, update)
+            }
+
             fn get(&self, owner: &Owner, id: &str) -> impl Future<Output = Result<Snapshot, StoreError>> + Send {
                 self.0.get(owner, id)
             }

@@ -24,6 +24,7 @@ const QUEUE: usize = 1024;
 pub(crate) enum Write {
     Create(Create),
     Append(Append),
+    End(End),
     /// The holder is alive.
     Beat,
     /// The holder gives its lease up.
@@ -67,6 +68,15 @@ pub(crate) struct Append {
     pub(crate) snapshot: Option<String>,
 }
 
+/// Brings a task to its end, unless it is over, whatever its revision.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) id: Arc<str>,
+    pub(crate) seq: i64,
+    pub(crate) events: String,
+    pub(crate) standing: Standing,
+}
+
 /// Where a task stands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
@@ -86,7 +96,7 @@ pub(crate) struct Keep {
 /// What came of a write.
 #[derive(Debug)]
 pub(crate) enum Written {
-    /// It is done; of a task that was made, this is its number.
+    /// It is done; of a task that was made, this is its number, and of one that was ended its revision.
     Done(i64),
     /// The task was not as expected, and nothing is done.
     Refused,

@@ -123,8 +123,8 @@ impl Batched for Append {
         WITH moved AS ( \
             UPDATE tasks t SET revision = g.revision, state = coalesce(g.state, t.state), \
                 phase = coalesce(g.phase, t.phase), moment = coalesce(g.moment, t.moment), \
-                holder = CASE WHEN g.phase IS NULL THEN t.holder WHEN g.phase = 0 THEN $10::bigint \
-                    WHEN g.phase = 2 AND t.phase = 0 AND t.holder <> $10 THEN t.holder END \
+                holder = CASE WHEN g.phase IS NULL THEN t.holder WHEN g.phase = 0 OR g.state = 7 THEN $10::bigint \
+                    WHEN g.phase = 2 AND t.holder <> $10 THEN t.holder END \
             FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::smallint[], \
                 $8::smallint[], $9::smallint[], $11::bigint[]) WITH ORDINALITY \
                 AS g (seq, expected, revision, tag, events, body, state_before, state, phase, moment, at) \

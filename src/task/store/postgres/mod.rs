@@ -22,7 +22,7 @@ use super::{
 use crate::{
     owner::Owner,
     task::LogEntry,
-    types::{Event, Task},
+    types::{Event, Task, TaskStatusUpdateEvent},
 };
 
 /// Keeps tasks in Postgres, shared by any number of replicas: feature `postgres`, and `postgres-tls` for TLS to it.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::BoxError,
-    task::store::durable::{Answer, Asked, Commit, Renewal, Write, WriteError, Written},
+    task::store::durable::{Answer, Asked, Commit, End, Renewal, Write, WriteError, Written},
 };
 
 /// How long it is looked for the outcome of a write at least, when all patience went into the write itself.
@@ -198,9 +198,9 @@ impl Work {
     async fn other(&mut self, write: &Write, deadline: Instant) -> Result<Written, BoxError> {
         loop {
             let begun = Instant::now();
-            let (holder, place) = (self.holder, Arc::clone(&self.place));
+            let (holder, place, told) = (self.holder, Arc::clone(&self.place), Arc::clone(&self.told));
             let link = self.link(deadline).await?;
-            let error = match timeout_at(Place::end(deadline), link.other(write, &place, holder)).await {
+            let error = match timeout_at(Place::end(deadline), link.other(write, &place, holder, &told)).await {
                 Ok(Ok(written)) => {
                     if matches!(write, Write::Beat) {
                         self.renewal.renewed(begun);
@@ -241,7 +241,7 @@ impl Link {
         Ok(())
     }
 
-    async fn other(&mut self, write: &Write, place: &Place, holder: i64) -> Result<Written, BoxError> {
+    async fn other(&mut self, write: &Write, place: &Place, holder: i64, told: &Told) -> Result<Written, BoxError> {
         let connection = &mut self.connection;
         match write {
             Write::Beat => beat(connection, place, holder).await?,
@@ -262,11 +262,44 @@ impl Link {
                 query.bind(holder).bind(ids).execute(connection).await?;
             }
             Write::Retain(keep) => return Ok(Written::Gone(retain(connection, &place.schema, *keep).await?)),
+            Write::End(end) => {
+                let done = run_end(connection, end, holder).await?;
+                if let Some((revision, ended)) = done.filter(|_| told.has_others()) {
+                    told.tell(vec![Change { id: Arc::clone(&end.id), revision, ended }]);
+                }
+                return Ok(done.map_or(Written::Refused, |(revision, _)| Written::Done(revision)));
+            }
             // Those are written many at once.
             Write::Create(_) | Write::Append(_) => return Ok(Written::Refused),
         }
         Ok(Written::Done(0))
     }
+}
+
+/// The revision that a task then has, and the holder that it was taken from; `None` if it is over already. Done twice, it
+/// finds that the second time, and so does whoever asks why.
+async fn run_end(
+    connection: &mut PgConnection,
+    end: &End,
+    holder: i64,
+) -> Result<Option<(i64, Option<i64>)>, sqlx::Error> {
+    const SQL: &str = "\
+        WITH before AS MATERIALIZED (SELECT seq, state, phase, holder FROM tasks WHERE seq = $1 FOR UPDATE \
+        ), ended AS ( \
+            UPDATE tasks t SET revision = t.revision + 1, state = $2, phase = $3, moment = $4, \
+                holder = CASE WHEN b.holder <> $5 THEN b.holder END \
+            FROM before b WHERE t.seq = b.seq AND b.phase < 2 \
+            RETURNING t.seq, t.revision, t.owner, t.state, b.state AS state_before, t.holder \
+        ), logged AS ( \
+            INSERT INTO log (task, last, first, tag, events) SELECT seq, revision, revision, 0, $6 FROM ended \
+        ), counted AS ( \
+            INSERT INTO count_changes (owner, state, tasks) \
+            SELECT owner, state, 1 FROM ended UNION ALL SELECT owner, state_before, -1 FROM ended \
+        ) SELECT revision, holder FROM ended";
+    let End { seq, events, standing, .. } = end;
+    let query = sqlx::query_as(SQL).bind(seq).bind(standing.state as i16).bind(standing.phase as i16);
+    let query = query.bind(standing.moment).bind(holder).bind(events.as_bytes());
+    query.fetch_optional(connection).await
 }
 
 impl Commit for Work {

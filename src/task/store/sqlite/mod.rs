@@ -17,7 +17,7 @@ use super::{
 use crate::{
     owner::Owner,
     task::LogEntry,
-    types::{Event, Task},
+    types::{Event, Task, TaskStatusUpdateEvent},
 };
 
 /// Keeps tasks in a SQLite file, so that they outlive the process: feature `sqlite`.

@@ -6,7 +6,7 @@ use sqlx::{Connection as _, Executor as _, SqliteConnection, sqlite::SqliteQuery
 use tokio::time::{Instant, sleep};
 
 use super::open::is_busy;
-use crate::task::store::durable::{Asked, Commit, Keep, Renewal, Standing, Write, Written};
+use crate::task::store::durable::{Asked, Commit, End, Keep, Renewal, Standing, Write, Written};
 
 /// How many tasks are let go of in one transaction.
 const LET_GO_AT_ONCE: i64 = 500;
@@ -28,9 +28,15 @@ const APPEND: &str = "\
 
 const MOVE: &str = "\
     UPDATE tasks SET revision = $1, state = $6, phase = $7, moment = $8, holder = CASE \
-    WHEN $7 = 0 THEN $9 WHEN $7 = 2 AND phase = 0 AND holder <> $9 THEN holder END WHERE seq = $2 AND revision = $3; \
+    WHEN $7 = 0 OR $6 = 7 THEN $9 WHEN $7 = 2 AND holder <> $9 THEN holder END WHERE seq = $2 AND revision = $3; \
     INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1; \
     INSERT OR REPLACE INTO snapshots (task, revision, body) SELECT $2, $1, $5 WHERE changes() = 1 AND $5 IS NOT NULL";
+
+/// Whatever it was.
+const END: &str = "\
+    UPDATE tasks SET revision = revision + 1, state = $2, phase = $3, moment = $4, \
+    holder = CASE WHEN phase < 2 AND holder <> $5 THEN holder END WHERE seq = $1 AND phase < 2; \
+    INSERT INTO log (task, last, first, events) SELECT seq, revision, revision, $6 FROM tasks WHERE seq = $1 AND changes() = 1";
 
 const BEAT: &str =
     "INSERT INTO holders (id, beat) VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET beat = max(beat, 0) + 1";
@@ -156,6 +162,15 @@ async fn one(connection: &mut SqliteConnection, holder: i64, write: &Write) -> R
                 None => query,
             };
             connection.execute(query).await.map(|done| written(&done))
+        }
+        Write::End(End { seq, events, standing, .. }) => {
+            let query = sqlx::query(END).bind(seq).bind(standing.state).bind(standing.phase).bind(standing.moment);
+            let ended = connection.execute(query.bind(holder).bind(&**events)).await?;
+            if ended.rows_affected() == 0 {
+                return Ok(Written::Refused);
+            }
+            let query = sqlx::query_scalar("SELECT revision FROM tasks WHERE seq = $1").bind(seq);
+            query.fetch_one(connection).await.map(Written::Done)
         }
         Write::Beat => beat(connection, holder).await.map(|()| Written::Done(0)),
         Write::Release => {
