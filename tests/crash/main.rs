@@ -1,9 +1,9 @@
 //! Kills a server at any moment, again and again, and looks at what is left in its file.
 //!
 //! ```text
-//! cargo test --features sqlite --test crash                       five rounds
-//! CRASH_ROUNDS=200 cargo test --features sqlite --test crash      as many as one likes
-//! CRASH_SEED=7 ...                                                the same work again, though never the same moments
+//! cargo test --test crash                       five rounds
+//! CRASH_ROUNDS=200 cargo test --test crash      as many as one likes
+//! CRASH_SEED=7 ...                              the same work again, though never the same moments
 //! ```
 //!
 //! Each round starts a server on the same file, sends work over several connections, and kills the process. Then a fresh

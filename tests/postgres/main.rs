@@ -55,7 +55,7 @@ impl Drop for Schema {
                 connection.execute(&*format!("DROP SCHEMA IF EXISTS {name} CASCADE")).await.map(drop)
             })
         });
-        let _: Result<sqlx::Result<()>, _> = dropping.join().map(|done| done);
+        let _: Result<sqlx::Result<()>, _> = dropping.join();
     }
 }
 
