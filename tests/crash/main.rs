@@ -1,10 +1,10 @@
 //! Kills a server at any moment, again and again, and looks at what is left in its store.
 //!
 //! ```text
-//! cargo test --features sqlite --test crash                       five rounds
-//! CRASH_ROUNDS=200 cargo test --features sqlite --test crash      as many as one likes
-//! CRASH_SEED=7 ...                                                the same work again, though never the same moments
-//! A2A_STORES=postgres ...                                         not on SQLite as well; A2A_POSTGRES says which one
+//! cargo test --test crash                       five rounds
+//! CRASH_ROUNDS=200 cargo test --test crash      as many as one likes
+//! CRASH_SEED=7 ...                              the same work again, though never the same moments
+//! A2A_STORES=postgres ...                       not on SQLite as well; A2A_POSTGRES says which one
 //! ```
 //!
 //! Each round starts a server on the same tasks, sends work over several connections, and kills the process. Then a fresh

@@ -1,10 +1,10 @@
 //! Takes the database away from two servers that are at work, in every way there is, and gives it back.
 //!
 //! ```text
-//! cargo test --all-features --test outage                        a second and a half each
-//! OUTAGE_SECONDS=10 cargo test --all-features --test outage      as long as one likes
-//! OUTAGE=lock,pause ...                                          only these
-//! A2A_STORES=postgres ...                                        not on SQLite as well
+//! cargo test --test outage                        a second and a half each
+//! OUTAGE_SECONDS=10 cargo test --test outage      as long as one likes
+//! OUTAGE=lock,pause ...                           only these
+//! A2A_STORES=postgres ...                         not on SQLite as well
 //! ```
 //!
 //! Both servers share the tasks. One waits for its database for 15 s, as is the default; the other gives up after 300 ms.

@@ -2,8 +2,18 @@
 
 mod contract;
 mod database;
+mod loss;
+mod proxy;
+mod replicas;
+mod tables;
 
-use a2a_layers::task::{PostgresTaskStore, PostgresTaskStoreBuilder};
+use std::sync::Arc;
+
+use a2a_layers::{
+    owner::Owner,
+    task::{PostgresTaskStore, PostgresTaskStoreBuilder, TaskStore},
+    types::{Artifact, Event, Part, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent},
+};
 use sqlx::{Connection as _, Executor as _, PgConnection};
 
 /// A schema of its own, which goes with the test.
@@ -45,6 +55,29 @@ impl Drop for Schema {
                 connection.execute(&*format!("DROP SCHEMA IF EXISTS {name} CASCADE")).await.map(drop)
             })
         });
-        let _: Result<sqlx::Result<()>, _> = dropping.join().map(|done| done);
+        let _: Result<sqlx::Result<()>, _> = dropping.join();
     }
+}
+
+pub(crate) fn ann() -> Owner {
+    Owner::new("ann")
+}
+
+pub(crate) fn task(id: &str) -> Arc<Task> {
+    Arc::new(Task::new(id, "c", TaskState::Submitted))
+}
+
+pub(crate) async fn made(store: &PostgresTaskStore, id: &str) {
+    store.create(&ann(), task(id)).await.unwrap();
+}
+
+pub(crate) fn word(text: &str) -> Event {
+    let mut update =
+        TaskArtifactUpdateEvent::new("t".into(), "c".into(), Artifact::new("artifact-1", vec![Part::text(text)]));
+    update.append = true;
+    Event::ArtifactUpdate(update)
+}
+
+pub(crate) fn status(state: TaskState) -> Event {
+    Event::StatusUpdate(TaskStatusUpdateEvent::new("t".into(), "c".into(), TaskStatus::new(state)))
 }

@@ -1,10 +1,10 @@
 //! Three server processes on the same tasks, of which one goes down in the middle of its work in each round.
 //!
 //! ```text
-//! cargo test --features sqlite --test replicas                          four rounds
-//! REPLICA_ROUNDS=100 cargo test --features sqlite --test replicas       as many as one likes
-//! REPLICA_SEED=7 ...                                                    the same work again, though never the same moments
-//! A2A_STORES=postgres ...                                               not on SQLite as well; A2A_POSTGRES says which one
+//! cargo test --test replicas                         four rounds
+//! REPLICA_ROUNDS=100 cargo test --test replicas      as many as one likes
+//! REPLICA_SEED=7 ...                                 the same work again, though never the same moments
+//! A2A_STORES=postgres ...                            not on SQLite as well; A2A_POSTGRES says which one
 //! ```
 //!
 //! In each round several clients send work to one replica, as streams, with `returnImmediately` and as sends that wait;

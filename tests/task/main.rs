@@ -13,7 +13,6 @@ mod list;
 mod logged;
 mod probe;
 mod send;
-#[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
 mod stream;

@@ -111,7 +111,7 @@ impl PostgresTaskStoreBuilder {
     }
 
     async fn open_inner(self, place: Arc<Place>) -> Result<PostgresTaskStore, BoxError> {
-        let mut connection = place.connect(Instant::now() + self.patience).await?;
+        let (mut connection, _) = place.connect(Instant::now() + self.patience).await?;
         migrate(&mut connection, &place.schema).await?;
         let holder = hello(&mut connection, &place).await?;
         drop(connection);
@@ -123,7 +123,7 @@ impl PostgresTaskStoreBuilder {
                 let place = Arc::clone(&place);
                 move |connection, _| {
                     let place = Arc::clone(&place);
-                    Box::pin(async move { place.begin_session(connection).await })
+                    Box::pin(async move { place.begin_session(connection).await.map(drop) })
                 }
             })
             .connect_lazy_with(place.options().clone());

@@ -3,7 +3,7 @@
 use std::{str::FromStr as _, time::Duration};
 
 use sqlx::{
-    ConnectOptions as _, Executor as _, PgConnection,
+    ConnectOptions as _, Executor as _, PgConnection, Row as _,
     postgres::{PgConnectOptions, PgDatabaseError, PgSeverity},
 };
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -14,6 +14,13 @@ use crate::{error::BoxError, task::StoreError, task::store::durable::unavailable
 pub(super) const RETRY: Duration = Duration::from_millis(50);
 /// How much longer than the database itself a client waits, which is to say first that it gives up.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// The server's process behind a connection, and when that was started, since such numbers come again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Backend {
+    pub(super) pid: i32,
+    pub(super) started: i64,
+}
 
 #[derive(Debug)]
 pub(super) struct Place {
@@ -47,7 +54,8 @@ impl Place {
             "SET search_path TO \"{schema}\"; SET statement_timeout TO {milliseconds}; SET lock_timeout TO {milliseconds}; \
              SET idle_in_transaction_session_timeout TO {milliseconds}; SET synchronous_commit TO {}; \
              SET plan_cache_mode TO force_generic_plan; SET jit TO off; SET enable_seqscan TO off; \
-             SET enable_bitmapscan TO off; SET enable_sort TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off",
+             SET enable_bitmapscan TO off; SET enable_sort TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off; \
+             SELECT pid, (extract(epoch FROM backend_start) * 1000000)::bigint FROM pg_stat_get_activity(pg_backend_pid())",
             if is_relaxed { "off" } else { "on" }
         );
         Ok(Self { options, schema, patience, session })
@@ -69,16 +77,17 @@ impl Place {
         format!("{host}:{port}/{database}, schema {}", self.schema)
     }
 
-    pub(super) async fn begin_session(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        connection.execute(&*self.session).await.map(drop)
+    pub(super) async fn begin_session(&self, connection: &mut PgConnection) -> Result<Backend, sqlx::Error> {
+        let row = connection.fetch_one(&*self.session).await?;
+        Ok(Backend { pid: row.try_get(0)?, started: row.try_get(1)? })
     }
 
     /// Tries until there is a connection, at most until then.
-    pub(super) async fn connect(&self, deadline: Instant) -> Result<PgConnection, BoxError> {
+    pub(super) async fn connect(&self, deadline: Instant) -> Result<(PgConnection, Backend), BoxError> {
         loop {
             let connecting = async {
                 let mut connection = self.options.connect().await?;
-                self.begin_session(&mut connection).await.map(|()| connection)
+                self.begin_session(&mut connection).await.map(|backend| (connection, backend))
             };
             match timeout_at(deadline, connecting).await {
                 Ok(Ok(connection)) => return Ok(connection),

@@ -53,22 +53,26 @@ impl Postgres {
         let values = values.map_err(unavailable)?;
         let deadline = Instant::now() + self.place.patience;
         loop {
-            let mut reader = self.readers.acquire().await.map_err(unavailable)?;
-            let query = sqlx::query_with(sql, values.clone().into_arguments()).fetch_all(&mut *reader);
-            match timeout_at(Place::end(deadline), query).await {
-                Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(error)) if is_lost(&error) && Instant::now() + RETRY < deadline => {
-                    reader.close_on_drop();
-                    drop(reader);
-                    sleep(RETRY).await;
-                }
-                Ok(Err(error)) => return Err(unavailable(error)),
-                Err(_) => {
-                    reader.close_on_drop();
-                    return Err(unavailable("the database has not answered in time"));
-                }
+            let error = match self.ask_once(sql, values.clone(), deadline).await {
+                Ok(rows) => return Ok(rows),
+                Err(error) => error,
+            };
+            if !is_lost(&error) || Instant::now() + RETRY >= deadline {
+                return Err(unavailable(error));
             }
+            sleep(RETRY).await;
         }
+    }
+
+    async fn ask_once(&self, sql: &str, values: Values, deadline: Instant) -> Result<Vec<PgRow>, sqlx::Error> {
+        let mut reader = self.readers.acquire().await?;
+        let query = sqlx::query_with(sql, values.into_arguments()).fetch_all(&mut *reader);
+        let late = || sqlx::Error::Protocol("the database has not answered in time".to_owned());
+        let asked = timeout_at(Place::end(deadline), query).await.unwrap_or_else(|_| Err(late()));
+        if asked.as_ref().is_err_and(is_lost) {
+            reader.close_on_drop();
+        }
+        asked
     }
 }
 

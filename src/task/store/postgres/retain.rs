@@ -1,6 +1,6 @@
 //! What is kept no longer, and what is summed up.
 
-use sqlx::{Connection as _, PgConnection, PgTransaction, Row as _};
+use sqlx::{Connection as _, Executor as _, PgConnection, PgTransaction};
 
 use super::read::text;
 use crate::{
@@ -43,8 +43,12 @@ const LET_GO: &str = "\
 
 /// Sums up, and then lets go of the oldest. Gives the ids of those that are gone.
 pub(super) async fn retain(connection: &mut PgConnection, schema: &str, keep: Keep) -> Result<Vec<String>, BoxError> {
-    while sum(connection, schema).await? == SUM_AT_ONCE {}
+    // In the transaction that then reads the totals, or else another one may let go of the same number again.
     let mut transaction = locked(connection, schema).await?;
+    while sum(&mut transaction).await? == SUM_AT_ONCE {
+        transaction.commit().await?;
+        transaction = locked(connection, schema).await?;
+    }
     let states = TaskState::ALL.into_iter().filter(|state| phase(*state) == keep.phase);
     let states: Vec<_> = states.map(|state| state_number(state) as i16).collect();
     let there: i64 = sqlx::query_scalar("SELECT coalesce(sum(tasks), 0)::bigint FROM totals WHERE state = ANY($1)")
@@ -57,7 +61,7 @@ pub(super) async fn retain(connection: &mut PgConnection, schema: &str, keep: Ke
     let goes = |(at, (_, moment)): &(usize, (i64, i64))| *at < too_many || *moment < keep.oldest;
     let goes: Vec<_> = oldest.into_iter().enumerate().filter(goes).map(|(_, (seq, _))| seq).collect();
     if goes.is_empty() {
-        transaction.rollback().await?;
+        transaction.commit().await?;
         return Ok(Vec::new());
     }
     // In a statement of its own, so that the next one sees all that was written to them.
@@ -69,16 +73,13 @@ pub(super) async fn retain(connection: &mut PgConnection, schema: &str, keep: Ke
     Ok(gone)
 }
 
-async fn sum(connection: &mut PgConnection, schema: &str) -> Result<i64, BoxError> {
-    let mut transaction = locked(connection, schema).await?;
-    let row = sqlx::query(SUM).bind(SUM_AT_ONCE).fetch_one(&mut *transaction).await?;
-    sqlx::query("DELETE FROM counts WHERE tasks = 0").execute(&mut *transaction).await?;
+async fn sum(connection: &mut PgConnection) -> Result<i64, sqlx::Error> {
+    let summed = sqlx::query_scalar(SUM).bind(SUM_AT_ONCE).fetch_one(&mut *connection).await?;
+    connection.execute("DELETE FROM counts WHERE tasks = 0").await?;
     // Holders that are gone and hold nothing any more: who comes back is made again.
-    sqlx::query("DELETE FROM holders h WHERE h.beat < 0 AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.holder = h.id)")
-        .execute(&mut *transaction)
-        .await?;
-    transaction.commit().await?;
-    Ok(row.try_get(0)?)
+    let idle = "DELETE FROM holders h WHERE h.beat < 0 AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.holder = h.id)";
+    connection.execute(idle).await?;
+    Ok(summed)
 }
 
 /// One replica at a time does this.

@@ -155,7 +155,7 @@ async fn tell(place: Arc<Place>, holder: i64, mut untold: mpsc::Receiver<Vec<Cha
 async fn send(place: &Place, connection: &mut Option<PgConnection>, payloads: &[String]) -> Result<(), BoxError> {
     let connection = match connection {
         Some(connection) => connection,
-        None => connection.insert(place.connect(Instant::now() + place.patience).await?),
+        None => connection.insert(place.connect(Instant::now() + place.patience).await?.0),
     };
     let query = sqlx::query("SELECT pg_notify($1, g.payload) FROM unnest($2::text[]) AS g (payload)");
     query.bind(place.channel()).bind(payloads).execute(connection).await?;

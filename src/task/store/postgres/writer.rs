@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     batch::{Batched, Done, run},
-    place::{Place, RETRY, is_conflict, is_lost},
+    place::{Backend, Place, RETRY, is_conflict, is_lost},
     retain::retain,
     tell::{Change, Told, beat},
 };
@@ -37,13 +37,6 @@ pub(super) struct Work {
 struct Link {
     connection: PgConnection,
     backend: Backend,
-}
-
-/// Its process, and when that was started, since such numbers come again.
-#[derive(Clone, Copy, Debug)]
-struct Backend {
-    pid: i32,
-    started: i64,
 }
 
 /// Why nothing was written, as far as one knows.
@@ -223,12 +216,8 @@ impl Work {
 
 impl Link {
     async fn new(place: &Place, deadline: Instant) -> Result<Self, BoxError> {
-        let mut connection = place.connect(deadline).await?;
-        let query = sqlx::query_as(
-            "SELECT pid, (extract(epoch FROM backend_start) * 1000000)::bigint FROM pg_stat_get_activity(pg_backend_pid())",
-        );
-        let (pid, started) = timeout_at(deadline, query.fetch_one(&mut connection)).await??;
-        Ok(Self { connection, backend: Backend { pid, started } })
+        let (connection, backend) = place.connect(deadline).await?;
+        Ok(Self { connection, backend })
     }
 
     /// Ends what may still be at work behind a connection that was lost, and waits until it is gone.
