@@ -104,8 +104,10 @@ impl Follower {
             if Instant::now() > until {
                 return Err(format!("{} is not read to its end: {:?}", self.id, self.events.last()).into());
             }
-            // Some are cut off by their network, others only by a replica that goes down.
-            let at_most = if random.below(2) == 0 { 1 + random.below(40) } else { u64::MAX };
+            // Some are cut off by their network, others only by a replica that goes down. Whoever has read much stays for
+            // longer, since to come back costs the more.
+            let some = 1 + random.below(40) + self.events.len() as u64;
+            let at_most = if random.below(2) == 0 { some } else { u64::MAX };
             match self.subscribe(&fleet.url(replica), at_most).await? {
                 Outlook::More => self.cuts += usize::from(!self.is_at_rest()),
                 Outlook::Down => sleep(PAUSE).await,
