@@ -171,17 +171,19 @@ async fn cancel(fleet: &Fleet, random: &mut Random) -> Outcome<Option<Known>> {
 
 /// Whether it was canceled by this: its replica may have been gone before.
 async fn cancel_on(fleet: &Fleet, replicas: [usize; 3], id: &str) -> Outcome<bool> {
+    let mut may_be_done = false;
     for replica in replicas {
         let Ok(mut connection) = Connection::to(&fleet.url(replica)).await else { continue };
         let Ok(answer) = connection.answer("CancelTask", json!({ "id": id })).await else {
-            // It may have gone after it has done so.
-            match get(fleet, replica + 1, id).await?["status"]["state"].as_str() {
-                Some("TASK_STATE_CANCELED") => return Ok(true),
-                _ => continue,
-            }
+            // It may have gone after it has done so, or while the database does so still.
+            may_be_done = true;
+            continue;
         };
         return match (answer["result"]["status"]["state"].as_str(), answer["error"]["code"].as_i64()) {
             (Some("TASK_STATE_CANCELED"), _) => Ok(true),
+            (_, Some(-32002)) if may_be_done => {
+                Ok(get(fleet, replica, id).await?["status"]["state"] == "TASK_STATE_CANCELED")
+            }
             (_, Some(-32002)) => Ok(false),
             _ => Err(format!("{id}: a cancel is answered with {answer}").into()),
         };
