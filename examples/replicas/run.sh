@@ -54,6 +54,7 @@ database_program() { # PROGRAM ARGUMENT...
 # Starts the example in the background, and waits for the address that it prints.
 start() { # NAME ARGUMENT...
   local log=$folder/$1.out
+  touch "$log"
   "$PROGRAM" "${@:2}" >"$log" 2>"$folder/$1.err" &
   started+=($!)
   for _ in $(seq 100); do

@@ -341,6 +341,8 @@ impl<T: TaskStore> Telling<T> {
             match noted {
                 Ok(Some(snapshot)) => return self.settle(snapshot, Some(error)),
                 Ok(None) | Err(StoreError::NotFound) => return,
+                // It may not answer for long, or say at once that it cannot.
+                Err(_) if Instant::now() >= told_by => self.reporter = None,
                 Err(_) => {}
             }
         }

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::{
     batch::{Batched, Done, run},
     place::{Backend, Place, RETRY, is_conflict, is_lost},
+    read::Values,
     retain::retain,
     tell::{Change, Told, beat},
 };
@@ -19,6 +20,9 @@ use crate::{
 
 /// How long it is looked for the outcome of a write at least, when all patience went into the write itself.
 const LOOK: Duration = Duration::from_secs(2);
+/// How long it is waited at most before it is looked for such an outcome once more. There is one at most for each
+/// connection that was lost.
+const DISOWN: Duration = Duration::from_secs(5);
 /// How often it is looked whether a connection that was lost is gone at the server too.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -181,6 +185,7 @@ impl Work {
             };
             self.link = None;
             if Instant::now() + RETRY >= deadline {
+                tokio::spawn(disown(Arc::clone(&self.place), self.holder, backend, W::LOOK, values, batch.len()));
                 return Err(Failed::whole(format!("it is not known whether a write took place: {error}")));
             }
             sleep(RETRY).await;
@@ -263,6 +268,45 @@ impl Link {
         }
         Ok(Written::Done(0))
     }
+}
+
+/// Goes on looking for a write whose outcome was not known in time, until it is. If it took place after all, nobody here
+/// works on its tasks, as whoever asked for it was told that it failed. They are given to a holder that is gone, and so are
+/// lost like those of a process that died.
+async fn disown(place: Arc<Place>, holder: i64, backend: Backend, look: &'static str, values: Values, writes: usize) {
+    let mut wait = RETRY;
+    loop {
+        let give_up = Instant::now() + place.patience;
+        let looking = disown_once(&place, give_up, holder, backend, look, values.clone(), writes);
+        match timeout_at(Place::end(give_up), looking).await {
+            Ok(Ok(())) => return,
+            failed => tracing::debug!(?failed, "it is still not known whether a write took place"),
+        }
+        sleep(wait).await;
+        wait = (wait * 2).min(DISOWN);
+    }
+}
+
+async fn disown_once(
+    place: &Place,
+    deadline: Instant,
+    holder: i64,
+    backend: Backend,
+    look: &'static str,
+    values: Values,
+    writes: usize,
+) -> Result<(), BoxError> {
+    const SQL: &str = "\
+        WITH gone AS (INSERT INTO holders (beat) VALUES (-1) RETURNING id) \
+        UPDATE tasks t SET holder = gone.id FROM gone WHERE t.seq = ANY($1) AND t.phase = 0 AND t.holder = $2";
+    let mut link = Link::new(place, deadline).await?;
+    link.end(backend).await?;
+    let done = run(&mut link.connection, look, values, writes).await?;
+    let seqs: Vec<_> = done.into_iter().flatten().map(|done| done.seq).collect();
+    if !seqs.is_empty() {
+        sqlx::query(SQL).bind(seqs).bind(holder).execute(&mut link.connection).await?;
+    }
+    Ok(())
 }
 
 /// The revision that a task then has, and the holder that it was taken from; `None` if it is over already. Done twice, it
