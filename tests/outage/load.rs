@@ -69,7 +69,6 @@ impl Load {
             clients.extend((0..LEAVERS).map(|_| tokio::spawn(leave(shared(), server))));
             clients.push(tokio::spawn(look(shared(), server)));
             clients.push(tokio::spawn(rest(shared(), server)));
-            #[cfg(feature = "grpc")]
             clients.push(tokio::spawn(grpc(shared(), server)));
         }
         Self { shared, tallies, clients }
@@ -177,7 +176,6 @@ async fn rest(shared: Arc<Shared>, server: usize) -> Outcome<Vec<Known>> {
     Ok(Vec::new())
 }
 
-#[cfg(feature = "grpc")]
 async fn grpc(shared: Arc<Shared>, server: usize) -> Outcome<Vec<Known>> {
     while shared.goes_on() {
         let began = Instant::now();

@@ -36,7 +36,6 @@ fn authority(url: &str) -> &str {
     url.trim_start_matches("http://").trim_end_matches('/')
 }
 
-#[cfg(feature = "grpc")]
 pub(crate) async fn grpc(url: &str) -> Outcome<bool> {
     use a2a_layers::grpc::proto::v1_0::{
         Message, Part, SendMessageRequest, a2a_service_client::A2aServiceClient, part::Content,

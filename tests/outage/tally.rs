@@ -72,10 +72,8 @@ impl Tallies {
     pub(crate) async fn recovered(&self, end: Instant, within: Duration) -> Outcome<Duration> {
         loop {
             let waits = [PATIENT, HASTY].into_iter().flat_map(|server| KINDS.map(|kind| (server, kind)));
-            let mut waits = waits.filter(|(server, kind)| {
-                let is_played = cfg!(feature = "grpc") || *kind != Kind::Grpc;
-                is_played && self.count(*server, *kind).last.is_none_or(|last| last < end)
-            });
+            let mut waits =
+                waits.filter(|(server, kind)| self.count(*server, *kind).last.is_none_or(|last| last < end));
             let Some((server, kind)) = waits.next() else { return Ok(end.elapsed()) };
             if end.elapsed() > within {
                 return Err(format!("server {server} does no {kind:?} again; {self}").into());

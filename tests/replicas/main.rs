@@ -1,7 +1,7 @@
 //! Three server processes on the same tasks, of which one goes down in the middle of its work in each round.
 //!
 //! ```text
-//! cargo test --test replicas                         four rounds
+//! cargo test --test replicas                         three rounds
 //! REPLICA_ROUNDS=100 cargo test --test replicas      as many as one likes
 //! REPLICA_SEED=7 ...                                 the same work again, though never the same moments
 //! A2A_STORES=postgres ...                            not on SQLite as well; A2A_POSTGRES says which one
@@ -55,7 +55,7 @@ fn main() -> Outcome<()> {
 }
 
 async fn test() -> Outcome<()> {
-    let rounds = number("REPLICA_ROUNDS")?.unwrap_or(4);
+    let rounds = number("REPLICA_ROUNDS")?.unwrap_or(3);
     let (random, seed) = Random::from_environment("REPLICA_SEED")?;
     println!("replicas: {rounds} rounds, REPLICA_SEED={seed}");
     for place in Place::all("replicas on Postgres")? {
