@@ -16,7 +16,7 @@ use super::{LostRun, Snapshot, StoreError, TaskStore, narrator::Narrator, rerun:
 use crate::{
     error::{Error, ErrorKind},
     owner::Owner,
-    types::StateKind,
+    types::{Event, StateKind, Task},
 };
 
 /// How often a lease is renewed while it lasts, so that one renewal that fails, and another one that is slow, do no harm.
@@ -27,8 +27,6 @@ const LOST_AT_ONCE: usize = 100;
 const LOST: &str = "the process that worked on the task is gone";
 /// What is said of a run that is not over when its process stops. Callers see it.
 const STOPPED: &str = "the server was stopped before the work was done";
-/// How often a task is failed that goes on meanwhile.
-const TRIES: usize = 8;
 /// How many are failed at once when the process stops, so that a store shared with others is not flooded.
 const STOPPED_AT_ONCE: usize = 32;
 /// How long a store may take with the last words of a process, and with the end of its lease. Whoever waits for longer is
@@ -110,28 +108,23 @@ async fn tend<T: TaskStore>(store: &T, again: &mut Option<BeginAgain>) -> Result
 
 /// Fails the task, unless somebody else was faster.
 async fn end<T: TaskStore>(store: &T, run: LostRun) -> Result<(), StoreError> {
-    let id = Arc::clone(&run.snapshot.task.id);
-    match fail(store, &run.owner, run.snapshot, LOST).await {
-        Ok(()) => tracing::error!(task_id = &*id, "{LOST}"),
+    let LostRun { owner, snapshot: Snapshot { task, revision } } = run;
+    let (id, failure) = (Arc::clone(&task.id), failure(&task, LOST));
+    drop(task);
+    match store.append(&owner, &id, revision, failure).await {
+        Ok(_) => tracing::error!(task_id = &*id, "{LOST}"),
         Err(error @ StoreError::Unavailable(_)) => return Err(error),
         Err(_) => {}
     }
     Ok(())
 }
 
-async fn fail<T: TaskStore>(
-    store: &T,
-    owner: &Owner,
-    snapshot: Snapshot,
-    reason: &'static str,
-) -> Result<(), StoreError> {
-    let Snapshot { task, revision } = snapshot;
-    let (id, context_id) = (Arc::clone(&task.id), Arc::clone(&task.context_id));
+/// What is said of a run that nobody goes on with.
+fn failure(task: &Task, reason: &'static str) -> Vec<Event> {
     let mut events = Vec::new();
     let error = Error::new(ErrorKind::Internal).with_detail(reason);
-    Narrator::new(Arc::clone(&id), context_id, Some(&task)).fails(&error, &mut events);
-    drop(task);
-    store.append(owner, &id, revision, events).await.map(drop)
+    Narrator::new(Arc::clone(&task.id), Arc::clone(&task.context_id), Some(task)).fails(&error, &mut events);
+    events
 }
 
 /// Takes no more runs, waits for those that there are, fails the rest or leaves them to others, and gives the lease up.
@@ -159,16 +152,16 @@ pub(super) async fn shut_down<T: TaskStore>(store: &T, runs: &Runs, patience: Du
     }
 }
 
-/// Fails a task that is at work. One that waits for its caller can be gone on with elsewhere.
+/// Fails a task that is at work, wherever its run has got to. One that waits for its caller can be gone on with elsewhere.
 async fn stop<T: TaskStore>(store: &T, owner: &Owner, id: &str) {
-    for _ in 0..TRIES {
-        let Ok(snapshot) = store.get(owner, id).await else { return };
-        if snapshot.task.status.state.kind() != StateKind::Active {
-            return;
-        }
-        // Something was appended since: look again.
-        if !matches!(fail(store, owner, snapshot, STOPPED).await, Err(StoreError::Conflict)) {
-            return;
+    let Ok(Snapshot { task, .. }) = store.get(owner, id).await else { return };
+    if task.status.state.kind() != StateKind::Active {
+        return;
+    }
+    for event in failure(&task, STOPPED) {
+        let Event::StatusUpdate(update) = event else { continue };
+        if let Err(error @ StoreError::Unavailable(_)) = store.end(owner, id, update).await {
+            tracing::warn!(%error, task_id = id, "a task could not be ended");
         }
     }
 }
