@@ -212,7 +212,8 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     /// Active tasks of holders other than this one that have not renewed their lease for as long as it
     /// [lasts](Self::lease), whoever owns them; at most `limit`.
     ///
-    /// Clocks jump, so a store had better go by how long this process has seen no renewal than by the time of day.
+    /// Clocks jump, so a store had better go by how long this process has seen no renewal than by the time of day. A time
+    /// in which it could not look counts for nobody's silence: a database that was away was away for all.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -222,7 +223,7 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     }
 
     /// The ids of tasks of this holder that another holder brings to a terminal state from now on: a cancel that came in
-    /// elsewhere, or a lease that ran out. The layer stops their runs. Without it, a run finds out when it next writes.
+    /// elsewhere, or a lease that ran out. One that waits for an authorization still has its run, and counts as well. The layer stops their runs. Without it, a run finds out when it next writes.
     fn ended_elsewhere(&self) -> impl Stream<Item = Arc<str>> + Send + 'static {
         stream::pending()
     }
