@@ -82,8 +82,9 @@ impl Seen {
         if let Some(answer) = &known.answer {
             is_the_same(answer, &snapshot.task)?;
         }
-        self.end(round, known, &snapshot.task)?;
-        self.reruns += log.iter().skip(1).filter(|entry| matches!(entry.event(), Event::Task(_))).count();
+        let reruns = log.iter().skip(1).filter(|entry| matches!(entry.event(), Event::Task(_))).count();
+        self.end(round, known, &snapshot.task).map_err(|error| format!("begun {reruns} times again: {error}"))?;
+        self.reruns += reruns;
         self.tasks += 1;
         Ok(())
     }

@@ -46,7 +46,7 @@ use self::{
 
 const REPLICAS: usize = 3;
 /// Long enough for a busy machine to renew it, and short enough to wait for.
-const LEASE: Duration = Duration::from_millis(1_200);
+const LEASE: Duration = Duration::from_secs(2);
 /// After so many rounds all replicas are new ones, with the other setting for lost runs.
 const ROUNDS_OF_A_FLEET: u64 = 10;
 

@@ -148,7 +148,7 @@ async fn wait(fleet: &Fleet, victim: usize, random: &mut Random) -> Outcome<Vec<
 async fn cancel(fleet: &Fleet, random: &mut Random) -> Outcome<Option<Known>> {
     let (replica, pause) = (random.below(3) as usize, random.below(5));
     // Some three seconds of work. It may be that nobody hears of the task, and then it goes on to its end.
-    let count = if pause == 0 { 20_000 } else { 3_000 / pause };
+    let count = 3_000_u64.checked_div(pause).unwrap_or(20_000);
     let sent = Follower::send(&fleet.url(replica), message(format!("say {count} {pause}"))).await?;
     let Some((mut first, mut events)) = sent else { return Ok(None) };
     let id = first.id.clone();

@@ -22,11 +22,13 @@ use futures_core::Stream;
 use futures_util::stream;
 use tokio::sync::broadcast;
 
+#[cfg(feature = "postgres")]
+pub(super) use self::writer::{Answer, WriteError};
 pub(super) use self::{
     backend::{Backend, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable},
     public::durable_store,
     topics::Topics,
-    writer::{Answer, Append, Asked, Commit, Create, End, Keep, Renewal, Standing, Write, WriteError, Writer, Written},
+    writer::{Append, Asked, Commit, Create, End, Keep, Renewal, Standing, Write, Writer, Written},
 };
 use self::{beats::Beats, follow::Follow, topics::Growth};
 use super::{ListQuery, LostRun, Snapshot, StoreError, StoredPage, TaskStore, end_by_appending, index::Key};

@@ -71,6 +71,7 @@ pub(crate) struct Append {
 /// Brings a task to its end, unless it is over, whatever its revision.
 #[derive(Debug)]
 pub(crate) struct End {
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only other machines are told"))]
     pub(crate) id: Arc<str>,
     pub(crate) seq: i64,
     pub(crate) events: String,
