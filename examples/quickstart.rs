@@ -4,11 +4,12 @@
 //! cargo run --example quickstart
 //! ```
 //!
-//! With `--features grpc` it speaks gRPC too, on the same port; `grpc-health` and `grpc-reflection` add those protocols. With
-//! `--features sqlite` it keeps its tasks in a file, over restarts too:
+//! With `--features grpc` it speaks gRPC too, on the same port; `grpc-health` and `grpc-reflection` add those protocols. With a
+//! store it keeps its tasks over restarts, in a file or in Postgres:
 //!
 //! ```text
-//! cargo run --example quickstart --features sqlite -- --store sqlite:./tasks.db
+//! cargo run --example quickstart -- --store sqlite:./tasks.db
+//! cargo run --example quickstart -- --store postgres://user@localhost/db
 //! ```
 
 use std::{convert::Infallible, time::Duration};
@@ -18,6 +19,7 @@ use a2a_layers::{
     error::BoxError,
     part::Input,
     server::{Mount, serve},
+    task::{PostgresTaskStore, SqliteTaskStore},
     types::AgentSkill,
 };
 use futures_util::{StreamExt, stream};
@@ -46,9 +48,9 @@ async fn main() -> Result<(), BoxError> {
     #[cfg(feature = "grpc-reflection")]
     let mount = mount.grpc_reflection(true);
     let service = match store()? {
-        #[cfg(feature = "sqlite")]
-        Some(file) => mount.task_store(a2a_layers::task::SqliteTaskStore::open(file).await?).build()?,
-        _ => mount.build()?,
+        Some(url) if url.starts_with("postgres") => mount.task_store(PostgresTaskStore::open(url).await?).build()?,
+        Some(file) => mount.task_store(SqliteTaskStore::open(file).await?).build()?,
+        None => mount.build()?,
     };
 
     let listener = TcpListener::bind(ADDRESS).await?;
@@ -57,14 +59,15 @@ async fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The file that tasks go to; without one they stay in memory.
+/// Where tasks go; without it they stay in memory.
 fn store() -> Result<Option<String>, BoxError> {
     let mut arguments = std::env::args().skip(1);
     match (arguments.next().as_deref(), arguments.next()) {
         (None, _) => Ok(None),
-        (Some("--store"), Some(file)) if cfg!(feature = "sqlite") => Ok(Some(file)),
-        (Some("--store"), Some(_)) => Err("--store needs --features sqlite".into()),
-        _ => Err("usage: quickstart [--store sqlite:FILE]".into()),
+        (Some("--store"), Some(place)) if place.starts_with("sqlite:") || place.starts_with("postgres") => {
+            Ok(Some(place))
+        }
+        _ => Err("usage: quickstart [--store sqlite:FILE|postgres://USER@HOST/DATABASE]".into()),
     }
 }
 

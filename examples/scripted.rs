@@ -8,6 +8,8 @@
 //! same), `bare` (no streaming, no extended card), `ext-card-unset` (an extended card is declared, none is set),
 //! `ext-required` (callers must activate an extension).
 //!
+//! `--store sqlite:FILE` and `--store postgres://USER@HOST/DATABASE` keep its tasks over restarts.
+//!
 //! With `--features grpc` it speaks gRPC too, on the same port; `grpc-health` and `grpc-reflection` add those protocols.
 
 use std::{
@@ -25,7 +27,7 @@ use a2a_layers::{
     error::{BoxError, Error, ErrorKind},
     owner::Owner,
     server::{Mount, serve},
-    task::ReplyMode,
+    task::{PostgresTaskStore, ReplyMode, SqliteTaskStore},
     types::{AgentCard, AgentExtension, AgentSkill, Artifact, JsonObject, Message, Part, TaskState},
 };
 use futures_util::{StreamExt, stream};
@@ -43,7 +45,7 @@ static TICKS: AtomicU64 = AtomicU64::new(0);
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let Options { profile, port, public_url } = Options::from_arguments()?;
+    let Options { profile, port, public_url, store } = Options::from_arguments()?;
     let agent = service_fn(|request: Request<Arc<Message>>| async move { act(&request) });
     let url = format!("{}/", public_url.trim_end_matches('/'));
     let mut mount = Mount::messages("scripted", agent)
@@ -71,7 +73,12 @@ async fn main() -> Result<(), BoxError> {
         "ext-required" => mount.extension(AgentExtension::required(REQUIRED_EXTENSION)),
         other => return Err(format!("there is no profile {other}").into()),
     };
-    let service = ServiceBuilder::new().map_request(know_owner).service(mount.build()?);
+    let service = match store {
+        Some(url) if url.starts_with("postgres") => mount.task_store(PostgresTaskStore::open(url).await?).build()?,
+        Some(file) => mount.task_store(SqliteTaskStore::open(file).await?).build()?,
+        None => mount.build()?,
+    };
+    let service = ServiceBuilder::new().map_request(know_owner).service(service);
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     let grpc = if cfg!(feature = "grpc") { ", gRPC" } else { "" };
     let rest = if cfg!(feature = "rest") { ", HTTP+JSON" } else { "" };
@@ -84,11 +91,12 @@ struct Options {
     profile: String,
     port: u16,
     public_url: String,
+    store: Option<String>,
 }
 
 impl Options {
     fn from_arguments() -> Result<Self, BoxError> {
-        let mut options = Self { profile: "full".to_owned(), port: 8000, public_url: String::new() };
+        let mut options = Self { profile: "full".to_owned(), port: 8000, public_url: String::new(), store: None };
         let mut arguments = std::env::args().skip(1);
         while let Some(name) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("{name} wants a value"))?;
@@ -96,6 +104,7 @@ impl Options {
                 "--profile" => options.profile = value,
                 "--port" => options.port = value.parse()?,
                 "--public-url" => options.public_url = value,
+                "--store" => options.store = Some(value),
                 _ => return Err(format!("there is no option {name}").into()),
             }
         }

@@ -67,6 +67,8 @@
 //! - `object-store`: `blob::ObjectBlobStore` keeps files in anything that the `object_store` crate
 //!   reaches: a local directory, and, with that crate's own features, S3, Google Cloud Storage and Azure.
 //! - `sqlite`: `task::SqliteTaskStore` keeps tasks in a file, so that they outlive the process.
+//! - `postgres`: `task::PostgresTaskStore` keeps tasks in Postgres, shared by any number of replicas; `postgres-tls` reaches it
+//!   over TLS, and trusts whom the machine trusts.
 //! - `testing`: `testing::conformance` checks a task store of one's own against the contract.
 //!
 //! The modules below stand in the order in which a request meets them. [`docs::benchmarking`] says what each layer costs,

@@ -14,6 +14,7 @@
 //! request, and holds all the same.
 
 mod calls;
+mod durable;
 mod growth;
 #[cfg(feature = "grpc")]
 mod grpc;
@@ -24,7 +25,7 @@ mod limit;
 mod load;
 mod machine;
 mod ours;
-#[cfg(feature = "sqlite")]
+mod postgres;
 mod sqlite;
 mod subscribers;
 mod table;
@@ -122,10 +123,10 @@ const ROWS: &[Row] = &[
     row("long artifact", Reach::Shown, How::Own(growth::artifact)),
     row("long history", Reach::Shown, How::Own(growth::history)),
     row("long list", Reach::Shown, How::Own(growth::list)),
-    #[cfg(feature = "sqlite")]
     row("SQLite: writes", Reach::Shown, How::Own(sqlite::writes)),
-    #[cfg(feature = "sqlite")]
     row("SQLite: list", Reach::Shown, How::Own(sqlite::list)),
+    row("Postgres: writes", Reach::Shown, How::Own(postgres::writes)),
+    row("Postgres: list", Reach::Shown, How::Own(postgres::list)),
 ];
 
 impl Row {

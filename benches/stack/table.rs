@@ -81,6 +81,9 @@ impl fmt::Display for Line {
             None => "",
         };
         let (work, reach, note) = (&self.work, self.reach, &self.note);
+        if self.figures.is_empty() {
+            return write!(f, "| {work} | {reach} | – | – | – | | {note} |");
+        }
         let (middle, least, most) = (short(middle), short(least), short(most));
         write!(f, "| {work} | {reach} | {middle} | {least} | {most} | {met} | {note} |")
     }

@@ -5,3 +5,6 @@ pub mod benchmarking {}
 
 #[doc = include_str!("bindings.md")]
 pub mod bindings {}
+
+#[doc = include_str!("replicas.md")]
+pub mod replicas {}

@@ -3,8 +3,13 @@ use std::time::Duration;
 use super::StoreError;
 use crate::error::{Error, ErrorKind};
 
-/// What to advise when the store is not available: databases that restart are back within seconds.
+/// What to advise when there is no room, or the store is not available: databases that restart are back within seconds.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// What a caller is told whose message this process has no room for, or no more.
+pub(super) fn overloaded() -> Error {
+    Error::new(ErrorKind::Overloaded).with_retry_after(RETRY_AFTER)
+}
 
 /// What a caller is told of a store's error.
 pub(super) fn store_error(error: StoreError, task_id: &str) -> Error {

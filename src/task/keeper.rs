@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, stream};
 use tokio::{
     task::AbortHandle,
     time::{MissedTickBehavior, interval, timeout},
@@ -16,7 +16,7 @@ use super::{LostRun, Snapshot, StoreError, TaskStore, narrator::Narrator, rerun:
 use crate::{
     error::{Error, ErrorKind},
     owner::Owner,
-    types::StateKind,
+    types::{Event, StateKind, Task},
 };
 
 /// How often a lease is renewed while it lasts, so that one renewal that fails, and another one that is slow, do no harm.
@@ -27,8 +27,11 @@ const LOST_AT_ONCE: usize = 100;
 const LOST: &str = "the process that worked on the task is gone";
 /// What is said of a run that is not over when its process stops. Callers see it.
 const STOPPED: &str = "the server was stopped before the work was done";
-/// How often a task is failed that goes on meanwhile.
-const TRIES: usize = 8;
+/// How many are failed at once when the process stops, so that a store shared with others is not flooded.
+const STOPPED_AT_ONCE: usize = 32;
+/// How long a store may take with the last words of a process, and with the end of its lease. Whoever waits for longer is
+/// killed, and the lease runs out all the same.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Has a lost run begun again, where the layer does that.
 pub(super) type BeginAgain =
@@ -54,7 +57,7 @@ impl Drop for Keeper {
 
 async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration, mut again: Option<BeginAgain>) {
     // One that ends has nothing more to say.
-    let mut ended = pin!(store.ended_elsewhere().chain(futures_util::stream::pending()));
+    let mut ended = pin!(store.ended_elsewhere().chain(stream::pending()));
     let mut renewal = interval((lease / RENEWALS).max(Duration::from_millis(1)));
     renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -65,8 +68,8 @@ async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration, mut again: Op
                 }
             }
             _ = renewal.tick() => {
-                // A lease that was given up in a shutdown is not taken up again.
-                if runs.is_closed() {
+                // A lease that was given up in a shutdown is not taken up again. Until then it is needed.
+                if runs.are_given_up() {
                     continue;
                 }
                 if let Err(error) = tend(&store, &mut again).await {
@@ -105,50 +108,60 @@ async fn tend<T: TaskStore>(store: &T, again: &mut Option<BeginAgain>) -> Result
 
 /// Fails the task, unless somebody else was faster.
 async fn end<T: TaskStore>(store: &T, run: LostRun) -> Result<(), StoreError> {
-    let id = Arc::clone(&run.snapshot.task.id);
-    match fail(store, &run.owner, run.snapshot, LOST).await {
-        Ok(()) => tracing::error!(task_id = &*id, "{LOST}"),
+    let LostRun { owner, snapshot: Snapshot { task, revision } } = run;
+    let (id, failure) = (Arc::clone(&task.id), failure(&task, LOST));
+    drop(task);
+    match store.append(&owner, &id, revision, failure).await {
+        Ok(_) => tracing::error!(task_id = &*id, "{LOST}"),
         Err(error @ StoreError::Unavailable(_)) => return Err(error),
         Err(_) => {}
     }
     Ok(())
 }
 
-async fn fail<T: TaskStore>(
-    store: &T,
-    owner: &Owner,
-    snapshot: Snapshot,
-    reason: &'static str,
-) -> Result<(), StoreError> {
-    let Snapshot { task, revision } = snapshot;
-    let (id, context_id) = (Arc::clone(&task.id), Arc::clone(&task.context_id));
+/// What is said of a run that nobody goes on with.
+fn failure(task: &Task, reason: &'static str) -> Vec<Event> {
     let mut events = Vec::new();
     let error = Error::new(ErrorKind::Internal).with_detail(reason);
-    Narrator::new(Arc::clone(&id), context_id, Some(&task)).fails(&error, &mut events);
-    drop(task);
-    store.append(owner, &id, revision, events).await.map(drop)
+    Narrator::new(Arc::clone(&task.id), Arc::clone(&task.context_id), Some(task)).fails(&error, &mut events);
+    events
 }
 
-/// Takes no more runs, waits for those that there are, fails the rest, and gives the lease up.
-pub(super) async fn shut_down<T: TaskStore>(store: &T, runs: &Runs, patience: Duration) {
+/// Takes no more runs, waits for those that there are, fails the rest or leaves them to others, and gives the lease up.
+pub(super) async fn shut_down<T: TaskStore>(store: &T, runs: &Runs, patience: Duration, hands_over: bool) {
     runs.close();
     if timeout(patience, runs.idle()).await.is_err() {
-        for (id, run) in runs.all() {
-            for _ in 0..TRIES {
-                let Ok(snapshot) = store.get(&run.owner, &id).await else { break };
-                // One that waits for its caller can be gone on with elsewhere.
-                if snapshot.task.status.state.kind() != StateKind::Active {
-                    break;
-                }
-                // Something was appended since: look again.
-                if !matches!(fail(store, &run.owner, snapshot, STOPPED).await, Err(StoreError::Conflict)) {
-                    break;
-                }
+        if hands_over {
+            runs.hand_over();
+        } else {
+            let stopped = stream::iter(runs.all())
+                .for_each_concurrent(STOPPED_AT_ONCE, |(id, run)| async move { stop(store, &run.owner, &id).await });
+            if timeout(FAREWELL, stopped).await.is_err() {
+                tracing::warn!("the store is not there; tasks at work fail when their lease has run out");
             }
+        }
+        for (_, run) in runs.all() {
             run.cancellation.cancel();
         }
     }
-    if let Err(error) = store.release_lease().await {
-        tracing::warn!(%error, "the lease was not given up; it runs out by itself");
+    runs.give_up();
+    match timeout(FAREWELL, store.release_lease()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the lease was not given up; it runs out by itself"),
+        Err(_) => tracing::warn!("the lease was not given up in time; it runs out by itself"),
+    }
+}
+
+/// Fails a task that is at work, wherever its run has got to. One that waits for its caller can be gone on with elsewhere.
+async fn stop<T: TaskStore>(store: &T, owner: &Owner, id: &str) {
+    let Ok(Snapshot { task, .. }) = store.get(owner, id).await else { return };
+    if task.status.state.kind() != StateKind::Active {
+        return;
+    }
+    for event in failure(&task, STOPPED) {
+        let Event::StatusUpdate(update) = event else { continue };
+        if let Err(error @ StoreError::Unavailable(_)) = store.end(owner, id, update).await {
+            tracing::warn!(%error, task_id = id, "a task could not be ended");
+        }
     }
 }

@@ -207,12 +207,15 @@ impl<T: TaskStore> TaskLayer<T> {
     ///
     /// From here on no run begins: whoever sends is refused as overloaded, with retry advice. The runs that there are
     /// have so much time left; then their tasks end as failed, with a message that says why, and their agents are told.
-    /// Those that wait for their callers stay as they are. Last, the store's lease is given up, so that other processes,
-    /// and the next one here, need not wait for it to run out.
+    /// Where lost runs are [begun again](Self::rerun_lost), they are left to other processes instead, which do so at
+    /// once. Those that wait for their callers stay as they are. Last, the store's lease is given up, so that other
+    /// processes, and the next one here, need not wait for it to run out. A store that is not there is given 5 s for each
+    /// of the last two.
     ///
     /// Give it less time than there is before the process is killed: a supervisor waits 10 to 30 s.
     pub async fn shutdown(&self, patience: Duration) {
-        keeper::shut_down(&self.store, &self.runs, patience).await;
+        let hands_over = self.settings.rerun_lost > 0 && self.store.lease().is_some();
+        keeper::shut_down(&self.store, &self.runs, patience, hands_over).await;
     }
 }
 

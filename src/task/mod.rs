@@ -176,13 +176,15 @@
 //! - What was acknowledged is seen by every later call, on every replica, and [`grown`](TaskStore::grown) wakes all who
 //!   wait; waking too often costs a read, waking too late loses nothing but time, not waking at all hangs a stream.
 //! - Readers [`follow`](TaskStore::follow) a log, and a single event goes through
-//!   [`append_one`](TaskStore::append_one): both are made of the calls above unless a store knows a shorter way. A store
-//!   that wraps another, to count or to delay, leaves them as they are, or wraps them too.
+//!   [`append_one`](TaskStore::append_one): both are made of the calls above unless a store knows a shorter way. So is
+//!   [`end`](TaskStore::end), which a store that is shared by processes should do in one step. A store that wraps
+//!   another, to count or to delay, leaves them as they are, or wraps them too.
 //! - A future that is dropped leaves no waiter behind; a write that was dropped is done or not done, never half done.
 //! - [`list`](TaskStore::list) pages by a key that stays good when tasks come and go: the moment of the status, then
 //!   the order of making, latest first. Tokens that it did not give are [`StoreError::BadToken`].
 //! - [`StoreError::Unavailable`] is told to callers as an internal error with retry advice. A run whose events could
-//!   not be written is stopped, and the layer tries to fail its task until it can, at longer and longer intervals.
+//!   not be written is stopped, and the layer tries to fail its task until it can, at longer and longer intervals, up to
+//!   a lease and 30 s.
 //!
 //! - [Safe retries](self#safe-retries) need [claims](TaskStore#claims); a store may leave them out.
 //!
@@ -197,8 +199,10 @@
 //! has not done so ends as failed with a message that says so, by whichever process sees it first. A process looks from
 //! its first request on, so after a restart that takes one lease from there. Where the agent may do its work twice,
 //! [`rerun_lost`](TaskLayer::rerun_lost) has it begun again instead. A cancel works from every process that shares the
-//! store; the one that has the run stops it as soon as the store [tells](TaskStore::ended_elsewhere) of it. Subscriptions,
-//! and messages to a task that waits for its caller, go to any of them.
+//! store, however fast a run writes ([`end`](TaskStore::end)); the one that has the run stops it as soon as the store
+//! [tells](TaskStore::ended_elsewhere) of it. Subscriptions, and messages to a task that waits for its caller, go to any
+//! of them. [`shutdown`](TaskLayer::shutdown) ends a process in good order. [`docs::replicas`](crate::docs::replicas)
+//! says all of it at more length.
 
 mod answer;
 mod error;
@@ -226,6 +230,9 @@ mod subscribe;
 mod telling;
 mod watch;
 
+#[cfg(feature = "postgres")]
+#[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
+pub use self::store::{PostgresTaskStore, PostgresTaskStoreBuilder};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use self::store::{SqliteTaskStore, SqliteTaskStoreBuilder};

@@ -53,7 +53,8 @@ pub(super) async fn list<T: TaskStore>(
     Ok(Answer::Tasks(answer).into())
 }
 
-/// How often a cancel tries to get in between what a run appends, before it asks the run to do it.
+/// How often a cancel tries to get in between what a run appends, before it asks the run to do it, or the store where the run
+/// is elsewhere.
 const TRIES: u32 = 3;
 
 /// Exactly one of cancel and completion wins, because both append to the same log.
@@ -87,7 +88,12 @@ pub(super) async fn cancel<T: TaskStore>(
         let status = TaskStatus::new(TaskState::Canceled);
         let update = TaskStatusUpdateEvent::new(Arc::clone(&task.id), Arc::clone(&task.context_id), status);
         drop(task);
-        match shared.store.append(&owner, &request.id, snapshot.revision, vec![Event::StatusUpdate(update)]).await {
+        let ended = if tries > TRIES && run.is_none() {
+            shared.store.end(&owner, &request.id, update).await
+        } else {
+            shared.store.append(&owner, &request.id, snapshot.revision, vec![Event::StatusUpdate(update)]).await
+        };
+        match ended {
             Ok(canceled) => {
                 if let Some(run) = run {
                     run.cancellation.cancel();

@@ -14,7 +14,7 @@ use tower_service::Service;
 
 use super::{
     FirstEvent, Snapshot, StoreError, TaskStore,
-    error::store_error,
+    error::{overloaded, store_error},
     narrator::{Flow, Narrator},
     next::{Next, poll_next},
     progress::{Begun, Reporter},
@@ -98,6 +98,11 @@ impl<T: TaskStore> Run<T> {
             }
             first => first,
         };
+        if self.shared.runs.are_handed_over() {
+            // Nobody has seen anything of it yet; whoever sends it again finds another process.
+            self.reporter.begin(Err(overloaded()));
+            return source.close();
+        }
         if let Some(changed) = self.context.take_changed() {
             self.message = changed;
         }

@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, hash_map::Entry},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -23,6 +23,10 @@ struct Shared {
     alive: AtomicUsize,
     /// Told when none is left.
     idle: Notify,
+    /// True if what is still at work is to be left as it stands, for others to go on with.
+    are_handed_over: AtomicBool,
+    /// True if this process no longer holds anything.
+    are_given_up: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -82,8 +86,22 @@ impl Runs {
         self.places().is_closed = true;
     }
 
-    pub(super) fn is_closed(&self) -> bool {
-        self.places().is_closed
+    /// From here on no run writes anything.
+    pub(super) fn hand_over(&self) {
+        self.0.are_handed_over.store(true, Ordering::Release);
+    }
+
+    pub(super) fn are_handed_over(&self) -> bool {
+        self.0.are_handed_over.load(Ordering::Acquire)
+    }
+
+    /// The lease is not renewed any more.
+    pub(super) fn give_up(&self) {
+        self.0.are_given_up.store(true, Ordering::Release);
+    }
+
+    pub(super) fn are_given_up(&self) -> bool {
+        self.0.are_given_up.load(Ordering::Acquire)
     }
 
     /// Those that there are.

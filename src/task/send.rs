@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::{
     EventStream, ReplyMode, Snapshot, StoreError, TaskStore,
     answer::Pending,
-    error::store_error,
+    error::{overloaded, store_error},
     progress::progress,
     retry::{self, Held, Retry, answer_again},
     run,
@@ -172,7 +172,7 @@ where
     let handle = RunHandle { owner: owner.clone(), cancellation: cancellation.clone(), streaming };
     let slot = shared.runs.begin(&task_id, handle, shared.settings.max_runs).map_err(|refused| match refused {
         Refused::Busy => busy(&task_id),
-        Refused::Full => Error::new(ErrorKind::Overloaded).with_retry_after(std::time::Duration::from_secs(1)),
+        Refused::Full => overloaded(),
     })?;
     let context = TaskContext::cancelable(Arc::clone(&task_id), Arc::clone(&context_id), cancellation.clone())
         .owner(owner.clone())

@@ -11,6 +11,7 @@ use std::{
 
 use futures_util::future::Either;
 use http::Request;
+use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 
 use super::{
@@ -30,10 +31,13 @@ use crate::{
     types::{Event, Message, StateKind, TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 
-/// How often a run tries to note its failure before its caller is told that the store does not answer, and how long it
-/// waits first; each further wait is twice as long. It goes on trying after that.
-const LAST_WORDS: (u32, Duration) = (6, Duration::from_millis(50));
-/// How long it waits at most between two tries: a store that comes back has better things to do.
+/// How long a run tries to note its failure before its caller is told that the store does not answer: as long as somebody
+/// waits who has nothing else to look at. It goes on trying after that.
+const TOLD_AFTER: Duration = Duration::from_secs(3);
+/// How long it waits before the first try; each further wait is twice as long.
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+/// How long it waits at most between two tries: a store that comes back has better things to do. A lease is enough where
+/// that is shorter, as within that time others would end the task.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// A run whose task there is.
@@ -82,6 +86,12 @@ impl<T: TaskStore> Telling<T> {
                 Poll::Ready(())
             })
             .await;
+            if self.shared.runs.are_handed_over() {
+                // Whoever goes on with the task begins with what is written.
+                self.reporter = None;
+                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
+                return;
+            }
             if self.is_stopped() {
                 let failed = self.close_log(batch).await;
                 // The agent has its grace to put things away, whether the store is there or not.
@@ -307,26 +317,47 @@ impl<T: TaskStore> Telling<T> {
     async fn last_words(&mut self, error: StoreError) {
         let error = Error::internal(error);
         log_failure(&self.task_id, &error);
-        let (tries, mut wait) = LAST_WORDS;
-        for tried in 0.. {
-            if tried == tries {
-                self.reporter = None;
-            }
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(LONGEST_WAIT);
-            let Ok(snapshot) = self.shared.store.get(&self.owner, &self.task_id).await else { continue };
-            if snapshot.task.status.state.is_terminal() {
+        let longest = self.shared.store.lease().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT);
+        let (told_by, mut wait) = (Instant::now() + TOLD_AFTER, FIRST_WAIT);
+        loop {
+            tokio::time::sleep(wait.min(longest)).await;
+            wait = (wait * 2).min(longest);
+            if self.shared.runs.are_handed_over() {
                 return;
             }
-            let ids = (Arc::clone(&self.task_id), Arc::clone(&self.context_id));
-            let mut status = TaskStatus::new(TaskState::Failed);
-            status.message = Some(Arc::new(Message::agent(error.message().into_owned())));
-            let event = Event::StatusUpdate(TaskStatusUpdateEvent::new(ids.0, ids.1, status));
-            let revision = snapshot.revision;
-            drop(snapshot);
-            if let Ok(snapshot) = self.shared.store.append(&self.owner, &self.task_id, revision, vec![event]).await {
-                return self.settle(snapshot, Some(error));
+            let noted = {
+                let mut noting = pin!(self.note_failure(&error));
+                match timeout_at(told_by, noting.as_mut()).await {
+                    Ok(noted) => noted,
+                    Err(_) => {
+                        self.reporter = None;
+                        noting.await
+                    }
+                }
+            };
+            match noted {
+                Ok(Some(snapshot)) => return self.settle(snapshot, Some(error)),
+                Ok(None) | Err(StoreError::NotFound) => return,
+                // It may not answer for long, or say at once that it cannot.
+                Err(_) if Instant::now() >= told_by => self.reporter = None,
+                Err(_) => {}
             }
+        }
+    }
+
+    /// Fails the task, unless it is over.
+    fn note_failure(&self, error: &Error) -> impl Future<Output = Result<Option<Snapshot>, StoreError>> + use<T> {
+        let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
+        let mut status = TaskStatus::new(TaskState::Failed);
+        status.message = Some(Arc::new(Message::agent(error.message().into_owned())));
+        let update = TaskStatusUpdateEvent::new(Arc::clone(&task_id), Arc::clone(&self.context_id), status);
+        async move {
+            let Snapshot { task, revision } = store.get(&owner, &task_id).await?;
+            if task.status.state.is_terminal() {
+                return Ok(None);
+            }
+            drop(task);
+            store.append(&owner, &task_id, revision, vec![Event::StatusUpdate(update)]).await.map(Some)
         }
     }
 }

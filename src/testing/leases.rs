@@ -10,8 +10,9 @@ use super::{
     make::{ann, appended, made, said, soon, status, word},
 };
 use crate::{
-    task::{LostRun, TaskStore},
-    types::TaskState,
+    owner::Owner,
+    task::{ListQuery, LostRun, StoreError, TaskStore},
+    types::{Event, TaskState},
 };
 
 pub(super) async fn check<S: Subject>(subject: &S) {
@@ -109,4 +110,32 @@ async fn an_end_from_elsewhere_is_told<T: TaskStore>(store: &T, other: &T) {
     let id = soon("a cancel from elsewhere is told", ended.next()).await.expect("an id");
     assert_eq!(&*id, "canceled", "what a holder ends itself it need not be told");
     assert!(poll!(others.next()).is_pending(), "nor what it ends for others");
+    // While it waits for an authorization its run goes on.
+    made(store, &ann(), "logging in").await;
+    appended(store, "logging in", 1, vec![status("logging in", TaskState::AuthRequired)]).await;
+    appended(other, "logging in", 2, vec![status("logging in", TaskState::Canceled)]).await;
+    let id = soon("a cancel of a run that waits is told", ended.next()).await.expect("an id");
+    assert_eq!(&*id, "logging in");
+    // Wherever its log has got to.
+    made(store, &ann(), "busy").await;
+    appended(store, "busy", 1, vec![word("busy", "x"), word("busy", "y")]).await;
+    let Event::StatusUpdate(update) = status("busy", TaskState::Canceled) else { unreachable!() };
+    for stranger in [Owner::anonymous(), Owner::new("bob")] {
+        let refused = other.end(&stranger, "busy", update.clone()).await;
+        assert!(matches!(refused, Err(StoreError::NotFound)), "only its owner ends a task: {refused:?}");
+    }
+    let snapshot = other.end(&ann(), "busy", update.clone()).await.expect("an end");
+    assert_eq!((snapshot.revision, snapshot.task.status.state), (4, TaskState::Canceled), "an end is one event more");
+    let log = store.read(&ann(), "busy", 3, 9).await.expect("a log");
+    assert_eq!(
+        log.iter().map(|entry| (entry.number(), entry.event().state())).collect::<Vec<_>>(),
+        [(4, Some(TaskState::Canceled))]
+    );
+    let id = soon("an end is told", ended.next()).await.expect("an id");
+    assert_eq!(&*id, "busy");
+    let again = other.end(&ann(), "busy", update).await;
+    assert!(matches!(again, Err(StoreError::Terminal)), "a task ends once: {again:?}");
+    let canceled = ListQuery { status: Some(TaskState::Canceled), ..ListQuery::new(10) };
+    let page = other.list(&ann(), &canceled).await.expect("a list");
+    assert_eq!((page.tasks.len(), page.total_size), (3, 3), "all of them are counted as what they are");
 }

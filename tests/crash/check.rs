@@ -1,18 +1,20 @@
-//! What must hold of the file after each crash.
+//! What must hold of the tasks after each crash.
 
-use std::{collections::BTreeMap, fmt, path::Path, time::Duration};
+use std::{collections::BTreeMap, fmt};
 
 use a2a_layers::{
     owner::Owner,
-    task::{ListQuery, LogEntry, SqliteTaskStore, TaskStore, fold},
-    types::{Event, Task},
+    task::{ListQuery, TaskStore},
+    types::Event,
 };
-use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
 
 use super::{
-    LEASE, Outcome,
-    client::{Done, Reader, result},
+    client::{Done, Reader},
+    durable::{
+        Outcome,
+        check::{folds_into, shown_is_kept, text_of},
+        client::text_of_task,
+    },
 };
 
 /// How much was seen in all rounds, so that one can tell whether it was anything.
@@ -38,38 +40,19 @@ impl fmt::Display for Seen {
     }
 }
 
-/// Two leases after the start there is nothing left of the old process.
-pub(crate) async fn nothing_stays_at_work(url: &str) -> Outcome<()> {
-    let until = Instant::now() + LEASE * 2 + Duration::from_secs(10);
-    loop {
-        let mut left = 0;
-        for state in ["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"] {
-            left += result(url, "ListTasks", json!({ "status": state })).await?["totalSize"].as_u64().unwrap_or(1);
-        }
-        if left == 0 {
-            return Ok(());
-        }
-        if Instant::now() > until {
-            return Err(format!("{left} tasks stay at work").into());
-        }
-        sleep(LEASE / 10).await;
-    }
-}
-
 impl Seen {
-    pub(crate) async fn round(&mut self, file: &Path, readers: Vec<Reader>, done: Vec<Done>) -> Outcome<()> {
-        let store = SqliteTaskStore::open(file.to_string_lossy()).await?;
+    pub(crate) async fn round<T: TaskStore>(&mut self, store: T, readers: Vec<Reader>, done: Vec<Done>) -> Outcome<()> {
         let mut revisions = self.all_logs(&store).await?;
         for reader in readers {
             let log = store.read(&Owner::anonymous(), &reader.id, 0, usize::MAX).await?;
-            shown_is_kept(&reader, &log).map_err(|error| format!("task {}: {error}", reader.id))?;
+            shown_is_kept(&reader.events, &log).map_err(|error| format!("task {}: {error}", reader.id))?;
             self.events += reader.events.len();
             self.cut += usize::from(reader.events.len() > reader.before);
         }
         for Done { task } in done {
             let id = task["id"].as_str().unwrap_or_default();
             let kept = store.get(&Owner::anonymous(), id).await?.task;
-            if text_of_wire(&task) != text_of(&kept) {
+            if text_of_task(&task) != text_of(&kept) {
                 return Err(format!("an answer that was given is not what is kept: {task} and {kept:?}").into());
             }
             self.answers += 1;
@@ -80,7 +63,7 @@ impl Seen {
     }
 
     /// Every task there is: a log without gaps that folds into the snapshot, and ends as it ended before.
-    async fn all_logs(&mut self, store: &SqliteTaskStore) -> Outcome<BTreeMap<String, u64>> {
+    async fn all_logs<T: TaskStore>(&mut self, store: &T) -> Outcome<BTreeMap<String, u64>> {
         let (owner, mut query, mut revisions) = (Owner::anonymous(), ListQuery::new(100), BTreeMap::new());
         loop {
             let page = store.list(&owner, &query).await?;
@@ -121,74 +104,4 @@ impl Seen {
             Err(format!("too little happened: {self}").into())
         }
     }
-}
-
-fn folds_into(log: &[LogEntry], task: &Task, revision: u64) -> Outcome<()> {
-    if !log.iter().map(LogEntry::number).eq(1..=revision) {
-        return Err(format!("the log has gaps, or is not as long as {revision}").into());
-    }
-    let Some(Event::Task(first)) = log.first().map(LogEntry::event) else { return Err("no task at the head".into()) };
-    let mut folded = Task::clone(first);
-    for entry in &log[1..] {
-        fold(&mut folded, entry.event())?;
-    }
-    if folded != *task || task.status.state.kind() == a2a_layers::types::StateKind::Active {
-        return Err(format!("the log folds into {folded:?}, the snapshot is {task:?}").into());
-    }
-    Ok(())
-}
-
-/// The events from the first on, each once, none but those of the log.
-fn shown_is_kept(reader: &Reader, log: &[LogEntry]) -> Outcome<()> {
-    let numbers = reader.events.iter().map(|(number, _)| *number);
-    if !numbers.eq(1..=reader.events.len() as u64) {
-        let numbers: Vec<_> = reader.events.iter().map(|(number, _)| number).collect();
-        return Err(format!("shown were {numbers:?}").into());
-    }
-    if reader.events.len() > log.len() {
-        return Err(format!("{} events were shown, {} are kept", reader.events.len(), log.len()).into());
-    }
-    for ((number, shown), entry) in reader.events.iter().zip(log) {
-        let (shown, kept) = (essence_of_wire(shown), essence(entry.event()));
-        if shown != kept {
-            return Err(format!("event {number} was shown as {shown:?} and is kept as {kept:?}").into());
-        }
-    }
-    Ok(())
-}
-
-/// What distinguishes events here: their kind, and the text or the state.
-fn essence(event: &Event) -> (&'static str, String) {
-    match event {
-        Event::Task(task) => ("task", task.id.to_string()),
-        Event::Message(message) => ("message", message.message_id.clone()),
-        Event::StatusUpdate(update) => ("status", update.status.state.to_string()),
-        Event::ArtifactUpdate(update) => {
-            let texts = update.artifact.parts.iter().filter_map(|part| part.as_text());
-            ("artifact", texts.collect())
-        }
-        _ => ("other", String::new()),
-    }
-}
-
-fn essence_of_wire(event: &Value) -> (&'static str, String) {
-    if let Some(id) = event["task"]["id"].as_str() {
-        return ("task", id.to_owned());
-    }
-    if let Some(state) = event["statusUpdate"]["status"]["state"].as_str() {
-        return ("status", state.trim_start_matches("TASK_STATE_").to_lowercase().replace('_', "-"));
-    }
-    let parts = event["artifactUpdate"]["artifact"]["parts"].as_array().into_iter().flatten();
-    ("artifact", parts.filter_map(|part| part["text"].as_str()).collect())
-}
-
-fn text_of(task: &Task) -> String {
-    let parts = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
-    parts.filter_map(|part| part.as_text()).collect()
-}
-
-fn text_of_wire(task: &Value) -> String {
-    let parts = task["artifacts"].as_array().into_iter().flatten();
-    let parts = parts.flat_map(|artifact| artifact["parts"].as_array().into_iter().flatten());
-    parts.filter_map(|part| part["text"].as_str()).collect()
 }

@@ -1,6 +1,6 @@
 //! A running example, and a client small enough to see what goes over the wire.
 
-use std::{process::Stdio, time::Duration};
+use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -21,6 +21,15 @@ use tokio::{
 /// How long anything may take. Much longer than it does, so that a busy machine fails no test.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// `cargo test` builds the examples beside the tests.
+pub(crate) fn program(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
+    let program = profile.join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(program.exists(), "build the examples first, as `cargo test` without `--test` does: {program:?}");
+    program
+}
+
 /// An example that runs until it is dropped.
 pub(crate) struct Example {
     process: Child,
@@ -34,13 +43,8 @@ impl Example {
         Self::start_with(name, &[], &[]).await
     }
 
-    /// `cargo test` builds the examples beside the tests.
     pub(crate) async fn start_with(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let test = std::env::current_exe().unwrap();
-        let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
-        let program = profile.join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
-        assert!(program.exists(), "build the examples first, as `cargo test` without `--test` does: {program:?}");
-        let mut process = Command::new(program)
+        let mut process = Command::new(program(name))
             .arg("127.0.0.1:0")
             .args(arguments)
             .envs(variables.iter().copied())

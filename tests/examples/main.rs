@@ -2,6 +2,9 @@
 //! takes them as they were built last.
 
 mod client;
+#[path = "../postgres/database.rs"]
+#[allow(dead_code, reason = "the example starts its own")]
+mod database;
 mod stand_in;
 
 use std::time::Duration;
@@ -300,4 +303,19 @@ async fn chat_model_stops_when_it_is_canceled() {
     while events.next().await.unwrap()["artifactUpdate"].is_null() {}
     example.call("CancelTask", json!({ "id": task["id"] })).await;
     tokio::time::timeout(PATIENCE, model.is_left()).await.expect("the model goes on");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn replicas() {
+    let (Some(_), Some(_)) = (database::binaries(), database::shell()) else {
+        database::url("the example with replicas");
+        return;
+    };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/replicas/run.sh");
+    let run = tokio::process::Command::new(script).env("PROGRAM", client::program("replicas")).output();
+    let output = tokio::time::timeout(PATIENCE, run).await.expect("it does not end").unwrap();
+    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}{complained}");
+    assert!(said.contains("the task, whole, by another replica: process "), "{said}");
 }

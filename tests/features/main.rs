@@ -34,8 +34,14 @@ fn grpc_and_http2_cost_nothing_unless_they_are_asked_for() {
 #[test]
 fn a_database_is_there_only_for_those_who_keep_tasks_in_one() {
     let is_sql = |name: &String| name.starts_with("sqlx") || name.starts_with("libsqlite3");
-    assert!(!dependencies("testing").iter().any(is_sql));
+    assert!(!dependencies("testing").iter().any(is_sql), "what tests have is for tests");
     let sqlite = dependencies("sqlite");
     assert!(sqlite.contains(&"sqlx-sqlite".to_owned()), "{sqlite:?}");
     assert!(!sqlite.iter().any(|name| ["sqlx-macros", "sqlx-postgres", "sqlx-mysql"].contains(&&**name)), "{sqlite:?}");
+    let postgres = dependencies("postgres");
+    assert!(postgres.contains(&"sqlx-postgres".to_owned()), "{postgres:?}");
+    let others = ["sqlx-macros", "sqlx-sqlite", "sqlx-mysql", "rustls"];
+    assert!(!postgres.iter().any(|name| others.contains(&&**name)), "{postgres:?}");
+    let tls = dependencies("postgres-tls");
+    assert!(tls.contains(&"rustls".to_owned()) && !tls.iter().any(|name| name.starts_with("aws-lc")), "{tls:?}");
 }

@@ -26,6 +26,8 @@ pub(crate) struct Leased {
     shared: Arc<Shared>,
     holder: u64,
     pub(crate) is_dead: Arc<AtomicBool>,
+    /// Neither gets nor releases are answered.
+    pub(crate) hangs: Arc<AtomicBool>,
 }
 
 struct Shared {
@@ -57,11 +59,18 @@ impl Leased {
     /// A lease begins with its holder.
     fn holder(shared: Arc<Shared>, holder: u64) -> Self {
         shared.renewed.lock().unwrap().insert(holder, Instant::now());
-        Self { shared, holder, is_dead: Arc::default() }
+        Self { shared, holder, is_dead: Arc::default(), hangs: Arc::default() }
     }
 
     fn alive(&self) -> Result<(), StoreError> {
         if self.is_dead.load(SeqCst) { Err(StoreError::Unavailable(BoxError::from("dead"))) } else { Ok(()) }
+    }
+
+    async fn answers(&self) -> Result<(), StoreError> {
+        if self.hangs.load(SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        self.alive()
     }
 
     fn note(&self, owner: &Owner, snapshot: &Snapshot) {
@@ -95,7 +104,7 @@ impl TaskStore for Leased {
     }
 
     async fn get(&self, owner: &Owner, id: &str) -> Result<Snapshot, StoreError> {
-        self.alive()?;
+        self.answers().await?;
         self.shared.tasks.get(owner, id).await
     }
 
@@ -125,7 +134,7 @@ impl TaskStore for Leased {
     }
 
     async fn release_lease(&self) -> Result<(), StoreError> {
-        self.alive()?;
+        self.answers().await?;
         self.shared.renewed.lock().unwrap().remove(&self.holder);
         Ok(())
     }

@@ -175,6 +175,42 @@ async fn a_shutdown_ends_what_is_not_over_and_gives_the_lease_up() {
     assert_eq!(two.state("late").await, TaskState::Failed);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_that_waits_for_longer_than_a_lease_keeps_it() {
+    let first = Leased::new();
+    let (agent, mut runs) = driven();
+    let layer = TaskLayer::with_store(first.clone());
+    let one = Server::new(layer.clone(), agent);
+    let two = Server::new(TaskLayer::with_store(first.other()), asking());
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    let shutdown = tokio::spawn(async move { layer.shutdown(LEASE * 10).await });
+    sleep(LEASE * 5).await;
+    assert_eq!(two.state(&id).await, TaskState::Working, "it is not lost, its process says so");
+    run.say("done");
+    drop(run);
+    quiet().await;
+    assert!(shutdown.is_finished());
+    assert_eq!(two.state(&id).await, TaskState::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_ends_in_time_without_its_store() {
+    let first = Leased::new();
+    let (agent, mut runs) = driven();
+    let layer = TaskLayer::with_store(first.clone());
+    let one = Server::new(layer.clone(), agent);
+    one.send(at_once("go")).await.unwrap();
+    let run = runs.recv().await.unwrap();
+    quiet().await;
+    first.hangs.store(true, SeqCst);
+    let begun = tokio::time::Instant::now();
+    layer.shutdown(Duration::from_secs(10)).await;
+    assert_eq!(begun.elapsed().as_secs(), 10 + 5 + 5);
+    assert!(run.request.cancellation().is_canceled());
+}
+
 /// Two processes whose agent may do its work twice, and the runs of both.
 fn two_that_rerun(times: u32) -> (Leased, Server, Server, mpsc::UnboundedReceiver<Run>) {
     let first = Leased::new();
@@ -263,4 +299,37 @@ async fn a_run_that_is_lost_again_and_again_is_given_up() {
     dying.is_dead.store(true, SeqCst);
     sleep(LEASE * 3).await;
     assert_eq!(last.state(&id).await, TaskState::Failed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_hands_over_what_may_be_begun_again() {
+    let first = Leased::new();
+    let (agent, mut runs) = driven();
+    let layer = TaskLayer::with_store(first.clone()).rerun_lost(1);
+    let one = Server::new(layer.clone(), agent.clone());
+    let two = Server::new(TaskLayer::with_store(first.other()).rerun_lost(1), agent);
+    two.list(ListTasks::default()).await.unwrap();
+    let waiting = tokio::spawn({
+        let one = one.clone();
+        async move { one.send("go").await }
+    });
+    let run = runs.recv().await.unwrap();
+    run.say("half of ");
+    quiet().await;
+    let stream = two.subscribe_after(&run.id(), 1).await.unwrap();
+    layer.shutdown(Duration::from_secs(10)).await;
+    assert!(run.request.cancellation().is_canceled());
+    run.say("what nobody wants to hear");
+    let again = tokio::time::timeout(LEASE / 2, runs.recv()).await.expect("at once").unwrap();
+    assert_eq!((again.id(), again.request.body().text()), (run.id(), "go".to_owned()));
+    let answer = waiting.await.unwrap().unwrap();
+    assert!(matches!(answer.task().status.state, TaskState::Submitted | TaskState::Working), "it goes on elsewhere");
+    again.say("all of it");
+    let id = again.id();
+    drop(again);
+    let events = rest(stream).await;
+    assert_eq!(states(&events).last(), Some(&TaskState::Completed));
+    let task = two.get(&id).await.unwrap();
+    assert_eq!(task.artifacts[0].parts[0].as_text(), Some("all of it"));
+    assert_eq!(task.artifacts.len(), 1);
 }

@@ -14,7 +14,6 @@ mod logged;
 mod probe;
 mod retry;
 mod send;
-#[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
 mod stream;

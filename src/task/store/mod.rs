@@ -1,12 +1,14 @@
 mod claim;
 mod claims;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod durable;
 mod index;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod record;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(feature = "sqlite")]
-mod topics;
 mod waiters;
 
 use std::{
@@ -20,6 +22,8 @@ use std::{
 use futures_core::Stream;
 use futures_util::stream;
 
+#[cfg(feature = "postgres")]
+pub use self::postgres::{PostgresTaskStore, PostgresTaskStoreBuilder};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{SqliteTaskStore, SqliteTaskStoreBuilder};
 pub use self::{claim::Claim, memory::MemoryTaskStore};
@@ -28,12 +32,15 @@ use super::LogEntry;
 use crate::{
     error::BoxError,
     owner::Owner,
-    types::{Event, Task, TaskState, Timestamp},
+    types::{Event, Task, TaskState, TaskStatusUpdateEvent, Timestamp},
 };
 
 /// How many entries a reader takes from a log at once: enough to make one write of a burst, few enough to hold for every
 /// slow reader.
 const READ_AT_ONCE: usize = 64;
+
+/// How often it is tried to end a task that others append to.
+const ENDS: u32 = 16;
 
 /// Where tasks live: for each an append-only log of events, and beside it the task that the log folds into.
 ///
@@ -122,6 +129,22 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
         self.append(owner, id, expected, vec![event])
     }
 
+    /// Ends a task with this status, which is a terminal one, wherever its log has got to. It is for a cancel that comes in elsewhere than where the
+    /// run is, which may write so fast that no revision stays the current one for as long as it takes to answer with it.
+    /// As it comes, it is made of [`get`](Self::get) and [`append`](Self::append), and tried a few times.
+    ///
+    /// # Errors
+    /// [`StoreError::Terminal`] if the task is over, [`StoreError::NotFound`] if the owner has no such task, and
+    /// [`StoreError::Conflict`] if something was appended at each try.
+    fn end(
+        &self,
+        owner: &Owner,
+        id: &str,
+        update: TaskStatusUpdateEvent,
+    ) -> impl Future<Output = Result<Snapshot, StoreError>> + Send {
+        end_by_appending(self, owner, id, update)
+    }
+
     /// A task as it stands.
     ///
     /// # Errors
@@ -204,7 +227,8 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     /// Active tasks of holders other than this one that have not renewed their lease for as long as it
     /// [lasts](Self::lease), whoever owns them; at most `limit`.
     ///
-    /// Clocks jump, so a store had better go by how long this process has seen no renewal than by the time of day.
+    /// Clocks jump, so a store had better go by how long this process has seen no renewal than by the time of day. A time
+    /// in which it could not look counts for nobody's silence: a database that was away was away for all.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -214,7 +238,7 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     }
 
     /// The ids of tasks of this holder that another holder brings to a terminal state from now on: a cancel that came in
-    /// elsewhere, or a lease that ran out. The layer stops their runs. Without it, a run finds out when it next writes.
+    /// elsewhere, or a lease that ran out. One that waits for an authorization still has its run, and counts as well. The layer stops their runs. Without it, a run finds out when it next writes.
     fn ended_elsewhere(&self) -> impl Stream<Item = Arc<str>> + Send + 'static {
         stream::pending()
     }
@@ -275,6 +299,22 @@ impl LostRun {
     pub const fn new(owner: Owner, snapshot: Snapshot) -> Self {
         Self { owner, snapshot }
     }
+}
+
+async fn end_by_appending<T: TaskStore>(
+    store: &T,
+    owner: &Owner,
+    id: &str,
+    update: TaskStatusUpdateEvent,
+) -> Result<Snapshot, StoreError> {
+    for _ in 0..ENDS {
+        let revision = store.get(owner, id).await?.revision;
+        match store.append(owner, id, revision, vec![Event::StatusUpdate(update.clone())]).await {
+            Err(StoreError::Conflict) => {}
+            ended => return ended,
+        }
+    }
+    Err(StoreError::Conflict)
 }
 
 /// The entries that follow, of which there may be none after waiting for some.

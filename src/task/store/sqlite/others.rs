@@ -7,32 +7,13 @@ use std::{
 };
 
 use sqlx::{Row as _, SqliteConnection};
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval};
 
-use super::{Inner, SqliteTaskStore, writer::Write};
+use super::{Sqlite, writer::json};
+use crate::task::store::durable::{Durable, Inner};
 
 /// How many logs are asked for at once.
 const AT_ONCE: usize = 1_000;
-
-/// When a holder was last seen to count on. A clock that jumps changes nothing about it.
-#[derive(Debug, Default)]
-pub(super) struct Beats(HashMap<i64, (i64, Instant)>);
-
-impl Beats {
-    /// Those that have not counted on for as long as a lease lasts, of all that there are.
-    pub(super) fn look(&mut self, beats: &[(i64, i64)], lease: Duration) -> Vec<(i64, i64)> {
-        let now = Instant::now();
-        self.0.retain(|holder, _| beats.iter().any(|(one, _)| one == holder));
-        let is_gone = |&&(holder, beat): &&(i64, i64)| {
-            let (last, since) = self.0.entry(holder).or_insert((beat, now));
-            if *last != beat {
-                (*last, *since) = (beat, now);
-            }
-            now - *since >= lease
-        };
-        beats.iter().filter(is_gone).copied().collect()
-    }
-}
 
 /// A connection that sees whether others have written.
 #[derive(Debug)]
@@ -66,8 +47,8 @@ impl Watching {
 }
 
 /// Looks now and then, as long as there is the store.
-pub(super) fn watch_others(store: &SqliteTaskStore, mut watching: Watching) {
-    let (inner, poll) = (Arc::downgrade(&store.0), store.0.settings.poll);
+pub(super) fn watch_others(store: &Durable<Sqlite>, poll: Duration, mut watching: Watching) {
+    let inner = Arc::downgrade(store.inner());
     tokio::spawn(async move {
         let mut ticks = interval(poll);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -87,9 +68,9 @@ pub(super) fn watch_others(store: &SqliteTaskStore, mut watching: Watching) {
     });
 }
 
-async fn look(inner: &Inner, watching: &mut Watching) -> Result<(), sqlx::Error> {
+async fn look(inner: &Inner<Sqlite>, watching: &mut Watching) -> Result<(), sqlx::Error> {
     let ids = inner.topics.ids();
-    let is_asked = inner.ended.receiver_count() > 0;
+    let is_asked = inner.hears_of_ends();
     if ids.is_empty() && !is_asked || !watching.has_changed().await? || !watching.may_be_others().await? {
         return Ok(());
     }
@@ -102,7 +83,7 @@ async fn look(inner: &Inner, watching: &mut Watching) -> Result<(), sqlx::Error>
 }
 
 async fn look_closer(
-    inner: &Inner,
+    inner: &Inner<Sqlite>,
     watching: &mut Watching,
     ids: &[Arc<str>],
     is_asked: bool,
@@ -122,38 +103,7 @@ async fn look_closer(
     if is_asked {
         let query = sqlx::query_scalar("SELECT id FROM tasks WHERE holder = $1 AND phase = 2");
         let ids: Vec<String> = query.bind(watching.holder).fetch_all(&mut watching.connection).await?;
-        if !ids.is_empty() {
-            let text = json(&ids);
-            for id in ids {
-                // Nobody listens any more: then nobody has a run to stop.
-                let _ = inner.ended.send(Arc::from(id));
-            }
-            // If it fails they are told again.
-            let _ = inner.writer.write(Write::Heard(text)).await;
-        }
+        inner.have_ended(ids).await;
     }
     Ok(())
-}
-
-fn json<T: AsRef<str>>(ids: &[T]) -> String {
-    let ids: Vec<_> = ids.iter().map(AsRef::as_ref).collect();
-    serde_json::to_string(&ids).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_holder_is_gone_when_it_was_not_seen_to_count_on_for_a_lease() {
-        let (mut beats, lease) = (Beats::default(), Duration::from_secs(30));
-        assert!(beats.look(&[(1, 5), (2, 0)], lease).is_empty(), "however old the file is");
-        tokio::time::advance(lease - Duration::from_millis(1)).await;
-        assert!(beats.look(&[(1, 6), (2, 0)], lease).is_empty());
-        tokio::time::advance(Duration::from_millis(1)).await;
-        assert_eq!(beats.look(&[(1, 6), (2, 0)], lease), [(2, 0)]);
-        assert!(beats.look(&[(1, 6), (2, 1)], lease).is_empty(), "it is back");
-        tokio::time::advance(lease).await;
-        assert_eq!(beats.look(&[(1, 6), (2, 1)], lease), [(1, 6), (2, 1)]);
-    }
 }

@@ -1,21 +1,13 @@
-//! The one who writes. What comes while a transaction is under way shares the next one, so that many tasks cost few
-//! commits.
+//! The one who writes.
 
 use std::{sync::Arc, time::Duration};
 
 use sqlx::{Connection as _, Executor as _, SqliteConnection, sqlite::SqliteQueryResult};
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::time::{Instant, sleep};
 
-use super::claims::{self, ClaimWrite};
-use crate::task::Claim;
+use super::{claims, open::is_busy};
+use crate::task::store::durable::{Asked, Commit, End, Keep, Renewal, Standing, Write, Written};
 
-/// How many writes share a transaction at most, so that the first does not wait for ever for the last.
-const AT_ONCE: usize = 256;
-/// How many writes may wait. More wait outside, with their callers.
-const QUEUE: usize = 1024;
 /// How many tasks are let go of in one transaction.
 const LET_GO_AT_ONCE: i64 = 500;
 
@@ -36,160 +28,65 @@ const APPEND: &str = "\
 
 const MOVE: &str = "\
     UPDATE tasks SET revision = $1, state = $6, phase = $7, moment = $8, holder = CASE \
-    WHEN $7 = 0 THEN $9 WHEN $7 = 2 AND phase = 0 AND holder <> $9 THEN holder END WHERE seq = $2 AND revision = $3; \
+    WHEN $7 = 0 OR $6 = 7 THEN $9 WHEN $7 = 2 AND holder <> $9 THEN holder END WHERE seq = $2 AND revision = $3; \
     INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1; \
     INSERT OR REPLACE INTO snapshots (task, revision, body) SELECT $2, $1, $5 WHERE changes() = 1 AND $5 IS NOT NULL";
+
+/// Whatever it was.
+const END: &str = "\
+    UPDATE tasks SET revision = revision + 1, state = $2, phase = $3, moment = $4, \
+    holder = CASE WHEN phase < 2 AND holder <> $5 THEN holder END WHERE seq = $1 AND phase < 2; \
+    INSERT INTO log (task, last, first, events) SELECT seq, revision, revision, $6 FROM tasks WHERE seq = $1 AND changes() = 1";
 
 const BEAT: &str =
     "INSERT INTO holders (id, beat) VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET beat = max(beat, 0) + 1";
 
-/// What is to be written.
-#[derive(Debug)]
-pub(super) enum Write {
-    Create(Create),
-    Append(Append),
-    /// The holder is alive.
-    Beat,
-    /// The holder gives its lease up.
-    Release,
-    /// That one is gone, if it has not moved since.
-    Bury {
-        holder: i64,
-        beat: i64,
-    },
-    /// The holder has heard that these are over.
-    Heard(String),
-    /// Lets go of those at rest that are too many or too old.
-    Retain(Keep),
-    Claim(ClaimWrite),
+/// The only connection that writes.
+pub(super) struct Work {
+    pub(super) connection: SqliteConnection,
+    pub(super) holder: i64,
+    pub(super) renewal: Renewal,
+    /// How long it waits for another process that writes.
+    pub(super) patience: Duration,
 }
 
-#[derive(Debug)]
-pub(super) struct Create {
-    pub(super) id: Arc<str>,
-    pub(super) owner: String,
-    pub(super) context: Arc<str>,
-    pub(super) standing: Standing,
-    pub(super) revision: i64,
-    pub(super) events: String,
-    /// The whole task, if it is to be written.
-    pub(super) snapshot: Option<String>,
-}
+/// How long to wait before the file is tried again that another process writes to: about as long as a commit takes. SQLite
+/// itself would wait longer each time, up to 100 ms, and meanwhile another process that is busy could write on and on.
+const RETRY: Duration = Duration::from_millis(1);
 
-#[derive(Debug)]
-pub(super) struct Append {
-    pub(super) seq: i64,
-    pub(super) expected: i64,
-    pub(super) revision: i64,
-    pub(super) events: String,
-    /// Where the task then stands, if that may be another place.
-    pub(super) moves: Option<Standing>,
-    /// The whole task, if it is to be written.
-    pub(super) snapshot: Option<String>,
-}
+impl Commit for Work {
+    const AT_ONCE: usize = 256;
 
-/// Where a task stands.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
-    pub(super) state: i64,
-    pub(super) phase: i64,
-    pub(super) moment: i64,
-}
-
-/// How many of a phase are kept, and from which moment on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Keep {
-    pub(super) phase: i64,
-    pub(super) count: i64,
-    pub(super) oldest: i64,
-}
-
-/// What came of a write.
-#[derive(Debug)]
-pub(super) enum Written {
-    /// It is done; of a task that was made, this is its number.
-    Done(i64),
-    /// The task was not as expected, and nothing is done.
-    Refused,
-    /// These are gone, and there may be more.
-    Gone(Vec<String>),
-    /// This claim was there before.
-    Claimed(Claim),
-}
-
-type Answer = oneshot::Sender<Result<Written, Arc<sqlx::Error>>>;
-
-/// Where writes go.
-#[derive(Clone, Debug)]
-pub(super) struct Writer(mpsc::Sender<(Write, Answer)>);
-
-impl Writer {
-    /// Writes on this connection until the last clone is dropped.
-    pub(super) fn start(connection: SqliteConnection, holder: i64, lease: Duration) -> Self {
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        let work = Work { connection, holder, lease, renewed: Instant::now() };
-        tokio::spawn(work.run(receiver));
-        Self(sender)
-    }
-
-    /// A write that is asked for is done or not done, whether the caller waits for it or not.
-    pub(super) async fn write(&self, write: Write) -> Result<Written, Arc<sqlx::Error>> {
-        let (answer, answered) = oneshot::channel();
-        let closed = || Arc::new(sqlx::Error::PoolClosed);
-        self.0.send((write, answer)).await.map_err(|_| closed())?;
-        answered.await.unwrap_or_else(|_| Err(closed()))
-    }
-}
-
-struct Work {
-    connection: SqliteConnection,
-    holder: i64,
-    lease: Duration,
-    renewed: Instant,
-}
-
-impl Work {
-    async fn run(mut self, mut receiver: mpsc::Receiver<(Write, Answer)>) {
-        let mut writes = Vec::new();
-        while receiver.recv_many(&mut writes, AT_ONCE).await > 0 {
-            let (writes, answers): (Vec<_>, Vec<_>) = writes.drain(..).unzip();
-            self.write_all(&writes, answers).await;
-        }
-        let _ = self.connection.close().await;
-    }
-
-    async fn write_all(&mut self, writes: &[Write], answers: Vec<Answer>) {
-        match self.transaction(writes).await {
-            Ok(written) => {
-                for (answer, written) in answers.into_iter().zip(written) {
-                    // Who has left does not want to know.
-                    let _ = answer.send(Ok(written));
-                }
-            }
+    async fn commit(&mut self, asked: &mut Vec<Asked>) {
+        match self.transaction(asked).await {
+            Ok(written) => asked.drain(..).zip(written).for_each(|(asked, written)| asked.answer.send(Ok(written))),
             // One that cannot be written is no reason not to write the others.
-            Err(Failed::Write(_)) if writes.len() > 1 => {
-                for (write, answer) in writes.iter().zip(answers) {
-                    let written = self.transaction(std::slice::from_ref(write)).await;
-                    let one = written.map(|written| written.into_iter().next().unwrap_or(Written::Refused));
-                    let _ = answer.send(one.map_err(Failed::into_error));
+            Err(Failed::Write(_)) if asked.len() > 1 => {
+                for one in asked.drain(..) {
+                    let written = self.transaction(std::slice::from_ref(&one)).await;
+                    let written = written.map(|written| written.into_iter().next().unwrap_or(Written::Refused));
+                    one.answer.send(written.map_err(|failed| failed.into_error() as _));
                 }
             }
             Err(failed) => {
                 let error = failed.into_error();
-                for answer in answers {
-                    let _ = answer.send(Err(Arc::clone(&error)));
-                }
+                asked.drain(..).for_each(|asked| asked.answer.send(Err(Arc::clone(&error) as _)));
             }
         }
     }
 
+    async fn close(self) {
+        let _ = self.connection.close().await;
+    }
+}
+
+impl Work {
     /// Begins and ends by plain statements: where SQLite rolls back by itself, as it does when the disk is full, a guard
     /// that counts transactions would be wrong from then on.
-    async fn transaction(&mut self, writes: &[Write]) -> Result<Vec<Written>, Failed> {
-        self.connection.execute("BEGIN IMMEDIATE").await.map_err(Failed::Whole)?;
-        // Whoever was away for so long may be taken for gone, and has to be back before it holds anything.
-        let (now, is_late) = (Instant::now(), self.renewed.elapsed() > self.lease / 2);
-        let written = self.statements(writes, is_late).await;
+    async fn transaction(&mut self, asked: &[Asked]) -> Result<Vec<Written>, Failed> {
+        self.begin().await.map_err(Failed::Whole)?;
+        let (now, is_late) = (Instant::now(), self.renewal.is_late());
+        let written = self.statements(asked, is_late).await;
         let written = match written {
             Ok(written) => self.connection.execute("COMMIT").await.map(|_| written).map_err(Failed::Whole),
             failed => failed,
@@ -197,18 +94,30 @@ impl Work {
         if written.is_err() {
             // There may be nothing left to roll back.
             let _ = self.connection.execute("ROLLBACK").await;
-        } else if is_late || writes.iter().any(|write| matches!(write, Write::Beat)) {
-            self.renewed = now;
+        } else if is_late || asked.iter().any(|asked| matches!(asked.write, Write::Beat)) {
+            self.renewal.renewed(now);
         }
         written
     }
 
-    async fn statements(&mut self, writes: &[Write], is_late: bool) -> Result<Vec<Written>, Failed> {
+    async fn begin(&mut self) -> Result<(), sqlx::Error> {
+        let started = Instant::now();
+        loop {
+            match self.connection.execute("BEGIN IMMEDIATE").await {
+                Err(sqlx::Error::Database(error)) if is_busy(&*error) && started.elapsed() < self.patience => {
+                    sleep(RETRY).await;
+                }
+                begun => return begun.map(drop),
+            }
+        }
+    }
+
+    async fn statements(&mut self, asked: &[Asked], is_late: bool) -> Result<Vec<Written>, Failed> {
         if is_late {
             beat(&mut self.connection, self.holder).await.map_err(Failed::Whole)?;
         }
-        let mut written = Vec::with_capacity(writes.len());
-        for write in writes {
+        let mut written = Vec::with_capacity(asked.len());
+        for Asked { write, .. } in asked {
             written.push(one(&mut self.connection, self.holder, write).await.map_err(Failed::Write)?);
         }
         Ok(written)
@@ -254,6 +163,15 @@ async fn one(connection: &mut SqliteConnection, holder: i64, write: &Write) -> R
             };
             connection.execute(query).await.map(|done| written(&done))
         }
+        Write::End(End { seq, events, standing, .. }) => {
+            let query = sqlx::query(END).bind(seq).bind(standing.state).bind(standing.phase).bind(standing.moment);
+            let ended = connection.execute(query.bind(holder).bind(&**events)).await?;
+            if ended.rows_affected() == 0 {
+                return Ok(Written::Refused);
+            }
+            let query = sqlx::query_scalar("SELECT revision FROM tasks WHERE seq = $1").bind(seq);
+            query.fetch_one(connection).await.map(Written::Done)
+        }
         Write::Beat => beat(connection, holder).await.map(|()| Written::Done(0)),
         Write::Release => {
             sqlx::query("UPDATE holders SET beat = -1 WHERE id = $1").bind(holder).execute(connection).await?;
@@ -269,12 +187,18 @@ async fn one(connection: &mut SqliteConnection, holder: i64, write: &Write) -> R
                 "UPDATE tasks SET holder = NULL WHERE phase = 2 AND holder = $1 \
                  AND id IN (SELECT value FROM json_each($2))",
             );
-            query.bind(holder).bind(&**ids).execute(connection).await?;
+            query.bind(holder).bind(json(ids)).execute(connection).await?;
             Ok(Written::Done(0))
         }
         Write::Retain(keep) => retain(connection, *keep).await.map(Written::Gone),
         Write::Claim(write) => claims::write(connection, holder, write).await,
     }
+}
+
+/// How SQLite takes a list.
+pub(super) fn json<T: AsRef<str>>(ids: &[T]) -> String {
+    let ids: Vec<_> = ids.iter().map(AsRef::as_ref).collect();
+    serde_json::to_string(&ids).unwrap_or_default()
 }
 
 fn written(done: &SqliteQueryResult) -> Written {

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::READ_AT_ONCE;
+use crate::task::store::READ_AT_ONCE;
 use crate::{owner::Owner, task::LogEntry};
 
 /// How many of the last entries of a log are kept for those who follow it: a few reads' worth.
@@ -17,7 +17,7 @@ const GONE: u64 = u64::MAX;
 
 /// The logs that somebody waits for. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Topics(Arc<Mutex<HashMap<Arc<str>, Topic>>>);
+pub(crate) struct Topics(Arc<Mutex<HashMap<Arc<str>, Topic>>>);
 
 #[derive(Debug)]
 struct Topic {
@@ -28,7 +28,7 @@ struct Topic {
 
 /// Somebody who waits. With the last one the topic goes.
 #[derive(Debug)]
-pub(super) struct Subscription {
+pub(crate) struct Subscription {
     topics: Topics,
     id: Arc<str>,
     /// Taken when this is dropped, so that it no longer counts.
@@ -37,7 +37,7 @@ pub(super) struct Subscription {
 
 /// What has happened to a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Growth {
+pub(crate) enum Growth {
     /// It is known to have got this far; 0 if nothing is known.
     Revision(u64),
     /// It is gone.
@@ -50,7 +50,7 @@ impl Topics {
     }
 
     /// Waits from now on. What an owner may see is for the caller to find out; until then others' entries are kept apart.
-    pub(super) fn subscribe(&self, owner: &Owner, id: &Arc<str>) -> Subscription {
+    pub(crate) fn subscribe(&self, owner: &Owner, id: &Arc<str>) -> Subscription {
         let mut topics = self.lock();
         let topic = topics.entry(Arc::clone(id)).or_insert_with(|| Topic {
             owner: owner.clone(),
@@ -62,7 +62,7 @@ impl Topics {
     }
 
     /// Tells those who wait for a log what was appended to it here.
-    pub(super) fn appended(&self, owner: &Owner, id: &str, entries: impl Iterator<Item = LogEntry>) {
+    pub(crate) fn appended(&self, owner: &Owner, id: &str, entries: impl Iterator<Item = LogEntry>) {
         let mut topics = self.lock();
         let Some(topic) = topics.get_mut(id) else { return };
         // The first to wait may have been somebody who must not see it.
@@ -85,19 +85,19 @@ impl Topics {
     }
 
     /// Tells those who wait for a log how far it has got elsewhere; `None` if it is gone.
-    pub(super) fn grown(&self, id: &str, revision: Option<u64>) {
+    pub(crate) fn grown(&self, id: &str, revision: Option<u64>) {
         if let Some(topic) = self.lock().get(id) {
             tell(topic, revision.unwrap_or(GONE));
         }
     }
 
     /// The logs that somebody waits for.
-    pub(super) fn ids(&self) -> Vec<Arc<str>> {
+    pub(crate) fn ids(&self) -> Vec<Arc<str>> {
         self.lock().keys().cloned().collect()
     }
 
     /// The entries behind this number, if they are among those kept for this owner.
-    pub(super) fn recent(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Option<Vec<LogEntry>> {
+    pub(crate) fn recent(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Option<Vec<LogEntry>> {
         let topics = self.lock();
         let topic = topics.get(id).filter(|topic| topic.owner == *owner)?;
         let first = topic.recent.front()?.number();
@@ -118,7 +118,7 @@ fn tell(topic: &Topic, revision: u64) {
 
 impl Subscription {
     /// What is known by now.
-    pub(super) fn growth(&mut self) -> Growth {
+    pub(crate) fn growth(&mut self) -> Growth {
         match self.revision.as_mut().map_or(GONE, |revision| *revision.borrow_and_update()) {
             GONE => Growth::Gone,
             revision => Growth::Revision(revision),
@@ -126,7 +126,7 @@ impl Subscription {
     }
 
     /// Waits until more is known.
-    pub(super) async fn changed(&mut self) {
+    pub(crate) async fn changed(&mut self) {
         if let Some(revision) = &mut self.revision {
             // The sender lives as long as somebody is subscribed.
             let _ = revision.changed().await;
