@@ -70,5 +70,5 @@ async fn the_store_in_postgres_keeps_the_contract_and_finds_its_rows_by_indexes(
     .fetch_all(&mut connection)
     .await
     .unwrap();
-    assert!(scans.len() == 7 && scans.iter().all(|(_, scans)| *scans == 0), "{scans:?}");
+    assert!(scans.len() == 8 && scans.iter().all(|(_, scans)| *scans == 0), "{scans:?}");
 }
