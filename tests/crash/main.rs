@@ -1,7 +1,7 @@
 //! Kills a server at any moment, again and again, and looks at what is left in its store.
 //!
 //! ```text
-//! cargo test --test crash                       five rounds
+//! cargo test --test crash                       three rounds
 //! CRASH_ROUNDS=200 cargo test --test crash      as many as one likes
 //! CRASH_SEED=7 ...                              the same work again, though never the same moments
 //! A2A_STORES=postgres ...                       not on SQLite as well; A2A_POSTGRES says which one
@@ -45,7 +45,7 @@ fn main() -> Outcome<()> {
 }
 
 async fn test() -> Outcome<()> {
-    let rounds = number("CRASH_ROUNDS")?.unwrap_or(5);
+    let rounds = number("CRASH_ROUNDS")?.unwrap_or(3);
     let (random, seed) = Random::from_environment("CRASH_SEED")?;
     println!("crash: {rounds} rounds, CRASH_SEED={seed}");
     for place in Place::all("crashes on Postgres")? {

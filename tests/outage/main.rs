@@ -57,7 +57,7 @@ const HASTY: usize = 1;
 /// How long the hasty one waits.
 const HASTE: Duration = Duration::from_millis(300);
 /// How long the load goes on before and after.
-const QUIET: Duration = Duration::from_millis(500);
+const QUIET: Duration = Duration::from_millis(400);
 /// How long after the end all must be well again.
 const RECOVERS_WITHIN: Duration = Duration::from_secs(10);
 /// How much memory a server may take beyond what it had, in KiB.

@@ -152,14 +152,14 @@ async fn cancel(fleet: &Fleet, random: &mut Random) -> Outcome<Option<Known>> {
     let sent = Follower::send(&fleet.url(replica), message(format!("say {count} {pause}"))).await?;
     let Some((mut first, mut events)) = sent else { return Ok(None) };
     let id = first.id.clone();
-    let mut second = Random::new(random.next());
+    let (mut second, pause) = (Random::new(random.next()), Duration::from_millis(20 + random.below(200)));
     let second = Follower::of(&*id).read_on(fleet, replica + 1, &mut second);
     let sender = async {
         first.read(&mut events, u64::MAX).await?;
         first.read_on(fleet, replica + 2, random).await
     };
     let canceling = async {
-        sleep(Duration::from_millis(20 + Random::new(id.len() as u64 + pause).below(200))).await;
+        sleep(pause).await;
         let canceled = cancel_on(fleet, [replica + 1, replica + 2, replica], &id).await?;
         if canceled {
             has_stopped(&fleet.url(replica), &id).await?;
