@@ -134,7 +134,8 @@ pub(crate) fn list(plan: &Plan, runtime: &Runtime) -> io::Result<Vec<Line>> {
                 "BEGIN; INSERT INTO tasks (id, owner, context, state, phase, moment, revision) \
                  SELECT convert_to('task-' || n, 'UTF8'), '', convert_to('context-' || (n % 1000), 'UTF8'), 2, 2, \
                  1700000000000 + n * 7919 % {tasks}, 4 FROM generate_series(2::bigint, {tasks}) AS n; \
-                 INSERT INTO snapshots SELECT t.seq, 4, s.body FROM tasks t, snapshots s WHERE t.seq > s.task; \
+                 WITH first AS MATERIALIZED (SELECT * FROM snapshots) INSERT INTO snapshots \
+                 SELECT t.seq, 4, first.body FROM first JOIN tasks t ON t.seq > first.task; \
                  INSERT INTO count_changes (owner, state, tasks) VALUES ('', 2, {tasks} - 1); COMMIT"
             ))
             .await

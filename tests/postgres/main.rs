@@ -5,6 +5,7 @@ mod database;
 mod loss;
 mod proxy;
 mod replicas;
+mod retries;
 mod tables;
 
 use std::sync::Arc;
