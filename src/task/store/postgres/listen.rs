@@ -23,7 +23,7 @@ use super::{
 };
 use crate::task::{
     StoreError,
-    store::durable::{Durable, Inner, number, unavailable},
+    store::durable::{Backend as _, Durable, Inner, number, unavailable},
 };
 
 /// How many logs are asked for at once.
@@ -150,6 +150,8 @@ async fn keep_looking(store: Weak<Inner<Postgres>>, poll: Duration, asked: Arc<N
 }
 
 async fn look(inner: &Inner<Postgres>) -> Result<(), StoreError> {
+    // Whoever is alone need not tell anybody. From here on it hears of whoever comes.
+    inner.backend.others().await?;
     for ids in inner.topics.ids().chunks(AT_ONCE) {
         let mut revisions: HashMap<&str, Option<u64>> = ids.iter().map(|id| (&**id, None)).collect();
         let sql = "SELECT coalesce(t.long_id, t.id), t.revision FROM unnest($1::bytea[]) AS g (id) \
