@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use crate::operation::ProtocolVersion;
+use crate::{operation::ProtocolVersion, short::ShortText};
 
 /// What carries calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,11 +37,12 @@ impl Binding {
     }
 }
 
-/// One invocation of a method: its name and its parameters, both slices of the request's body where they come from one.
+/// One invocation of a method: its name and its parameters, which are a slice of the request's body where they come from
+/// one.
 #[derive(Clone)]
 pub struct Call {
     binding: Binding,
-    method: Bytes,
+    method: ShortText,
     params: Option<Bytes>,
     version: Option<ProtocolVersion>,
     path: PathFields,
@@ -62,7 +63,7 @@ pub struct PathFields {
 impl Call {
     /// A call of this method without parameters.
     pub fn new(binding: Binding, method: impl Into<String>) -> Self {
-        Self::from_slices(binding, Bytes::from(method.into()), None)
+        Self::of(binding, ShortText::new(method.into().as_bytes()), None)
     }
 
     /// With these parameters, a JSON text. It should be well-formed; the dialect that reads it refuses it otherwise.
@@ -72,8 +73,8 @@ impl Call {
         self
     }
 
-    /// A call whose method is a slice of a body that is known to be UTF-8.
-    pub(crate) fn from_slices(binding: Binding, method: Bytes, params: Option<Bytes>) -> Self {
+    /// A call of a method whose name is known to be UTF-8.
+    pub(crate) fn of(binding: Binding, method: ShortText, params: Option<Bytes>) -> Self {
         Self { binding, method, params, version: None, path: PathFields::default() }
     }
 
@@ -100,7 +101,7 @@ impl Call {
     /// The method's name.
     #[must_use]
     pub fn method(&self) -> &str {
-        std::str::from_utf8(&self.method).unwrap_or_default()
+        std::str::from_utf8(self.method.as_bytes()).unwrap_or_default()
     }
 
     /// The version that the path is of; `None` if it is of none.

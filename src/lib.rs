@@ -132,6 +132,7 @@ pub mod docs;
 // Sugar, to spell it out.
 mod builder;
 mod scan;
+mod short;
 mod timer;
 pub use builder::ServiceBuilderExt;
 

@@ -1,9 +1,10 @@
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use super::Cancellation;
 use crate::{
     extension::ActivatedExtensions,
     owner::Owner,
+    task::Progress,
     types::{JsonObject, Message, Task},
 };
 
@@ -22,8 +23,11 @@ struct Inner {
     extensions: ActivatedExtensions,
     accepted_output_modes: Vec<String>,
     metadata: Option<JsonObject>,
-    cancellation: Cancellation,
-    incoming: Mutex<Incoming>,
+    /// Made for the first who asks: most work is done before anybody could want it to stop.
+    cancellation: OnceLock<Cancellation>,
+    /// Made for the first layer that holds the message.
+    incoming: OnceLock<Mutex<Incoming>>,
+    progress: Progress,
 }
 
 /// What becomes of the message in the task's history.
@@ -53,26 +57,18 @@ pub struct TaskContextBuilder(Inner);
 impl TaskContext {
     /// The context of this task in this conversation.
     pub fn builder(task_id: impl Into<Arc<str>>, context_id: impl Into<Arc<str>>) -> TaskContextBuilder {
-        Self::cancelable(task_id.into(), context_id.into(), Cancellation::new())
-    }
-
-    /// As [`builder`](Self::builder), without a cancellation that is only made to be replaced.
-    pub(crate) fn cancelable(
-        task_id: Arc<str>,
-        context_id: Arc<str>,
-        cancellation: Cancellation,
-    ) -> TaskContextBuilder {
         TaskContextBuilder(Inner {
-            task_id,
-            context_id,
+            task_id: task_id.into(),
+            context_id: context_id.into(),
             owner: Owner::anonymous(),
             task: None,
             referenced: Vec::new(),
             extensions: ActivatedExtensions::default(),
             accepted_output_modes: Vec::new(),
             metadata: None,
-            cancellation,
-            incoming: Mutex::default(),
+            cancellation: OnceLock::new(),
+            incoming: OnceLock::new(),
+            progress: Progress::default(),
         })
     }
 
@@ -132,7 +128,17 @@ impl TaskContext {
     /// Tells when the work is no longer wanted.
     #[must_use]
     pub fn cancellation(&self) -> &Cancellation {
-        &self.0.cancellation
+        self.0.cancellation.get_or_init(Cancellation::new)
+    }
+
+    /// True once the work is no longer wanted.
+    pub(crate) fn is_canceled(&self) -> bool {
+        self.0.cancellation.get().is_some_and(Cancellation::is_canceled)
+    }
+
+    /// How the run tells of itself.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.0.progress
     }
 
     /// For a layer between the task and the agent that changes messages on their way in and wants the task's history to
@@ -147,29 +153,33 @@ impl TaskContext {
 
     /// True while a layer holds the message.
     pub(crate) fn is_held(&self) -> bool {
-        matches!(*self.incoming(), Incoming::Held)
+        self.is_incoming(|incoming| matches!(incoming, Incoming::Held))
     }
 
     /// True if the layer that held the message gave up.
     pub(crate) fn is_lost(&self) -> bool {
-        matches!(*self.incoming(), Incoming::Lost)
+        self.is_incoming(|incoming| matches!(incoming, Incoming::Lost))
     }
 
     /// What to keep instead of the message as it came.
     pub(crate) fn take_changed(&self) -> Option<Arc<Message>> {
-        match std::mem::take(&mut *self.incoming()) {
+        match std::mem::take(&mut *lock(self.0.incoming.get()?)) {
             Incoming::Changed(message) => Some(message),
             _ => None,
         }
     }
 
     fn set_incoming(&self, incoming: Incoming) {
-        *self.incoming() = incoming;
+        *lock(self.0.incoming.get_or_init(Mutex::default)) = incoming;
     }
 
-    fn incoming(&self) -> std::sync::MutexGuard<'_, Incoming> {
-        self.0.incoming.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_incoming(&self, is: impl FnOnce(&Incoming) -> bool) -> bool {
+        self.0.incoming.get().is_some_and(|incoming| is(&lock(incoming)))
     }
+}
+
+fn lock(incoming: &Mutex<Incoming>) -> std::sync::MutexGuard<'_, Incoming> {
+    incoming.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MessageHold {
@@ -233,7 +243,7 @@ impl TaskContextBuilder {
     /// With this cancellation.
     #[inline]
     pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
-        self.0.cancellation = cancellation;
+        self.0.cancellation = OnceLock::from(cancellation);
         self
     }
 

@@ -76,7 +76,7 @@ pub trait Dialect: Send + Sync + 'static {
     /// must be.
     fn decode(&self, call: &Call) -> Result<Operation, Error>;
 
-    /// Writes the result of an operation behind what is in the buffer: one JSON text, without raw line breaks.
+    /// Writes the result of an operation behind what is in the buffer: one JSON text.
     ///
     /// # Errors
     /// If this version cannot say it.

@@ -92,7 +92,7 @@ fn status<F: ProtoForm>(out: &mut Vec<u8>, status: &TaskStatus) {
         message::<F>(object.member("message"), shared);
     }
     if let Some(timestamp) = status.timestamp {
-        object.plain("timestamp", timestamp);
+        object.timestamp("timestamp", timestamp);
     }
     object.end();
 }

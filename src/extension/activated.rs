@@ -10,34 +10,38 @@ const HEADER_0_3: HeaderName = HeaderName::from_static("x-a2a-extensions");
 /// The extensions that the caller has activated and the agent supports, as [`Extension`](super::Extension) puts them
 /// into the request's extensions. Clones share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ActivatedExtensions(Arc<[Arc<str>]>);
+pub struct ActivatedExtensions(
+    /// `None` for none at all, as with most requests, which then share nothing.
+    Option<Arc<[Arc<str>]>>,
+);
 
 impl ActivatedExtensions {
     /// These extensions.
     pub fn new(uris: impl IntoIterator<Item = Arc<str>>) -> Self {
-        Self(uris.into_iter().collect())
+        let uris: Arc<[_]> = uris.into_iter().collect();
+        Self(Some(uris).filter(|uris| !uris.is_empty()))
     }
 
     /// True if the extension of this URI is among them.
     #[must_use]
     pub fn contains(&self, uri: &str) -> bool {
-        self.0.iter().any(|activated| &**activated == uri)
+        self.iter().any(|activated| activated == uri)
     }
 
     /// Their URIs, in the order of the card.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|uri| &**uri)
+        self.0.iter().flat_map(|uris| uris.iter()).map(|uri| &**uri)
     }
 
     /// True if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// The value of the header that names them; `None` if there are none, or one cannot stand in a header.
     pub(super) fn header_value(&self) -> Option<HeaderValue> {
-        if self.is_empty() { None } else { HeaderValue::try_from(self.0.join(", ")).ok() }
+        HeaderValue::try_from(self.0.as_ref()?.join(", ")).ok()
     }
 }
 

@@ -8,6 +8,7 @@ use http::{Response, StatusCode, header};
 use crate::{
     binding::{self, Escaped, retry_after},
     error::Error,
+    short::ShortText,
 };
 
 const VERSION_AND_ID: &str = r#"{"jsonrpc":"2.0","id":"#;
@@ -17,34 +18,17 @@ const ERROR: &str = r#","error":"#;
 /// The id of a request that has none, or none that can be read.
 pub(super) const NO_ID: &[u8] = b"null";
 
-/// How long an id may be that is kept in place: a UUID in quotes, and some.
-const SHORT: usize = 47;
-
-/// The id of a request, as it came. It is a copy, so that a long stream does not keep the whole request in memory, and
-/// almost always one that needs no memory of its own.
-#[derive(Clone, Debug)]
-pub(super) enum Id {
-    Short(u8, [u8; SHORT]),
-    Long(Box<[u8]>),
-}
+/// The id of a request, as it came. It is a copy, so that a long stream does not keep the whole request in memory.
+#[derive(Clone)]
+pub(super) struct Id(ShortText);
 
 impl Id {
     pub(super) fn new(id: &[u8]) -> Self {
-        let mut short = [0; SHORT];
-        match (short.get_mut(..id.len()), u8::try_from(id.len())) {
-            (Some(room), Ok(length)) => {
-                room.copy_from_slice(id);
-                Self::Short(length, short)
-            }
-            _ => Self::Long(id.into()),
-        }
+        Self(ShortText::new(id))
     }
 
     pub(super) fn text(&self) -> &[u8] {
-        match self {
-            Self::Short(length, id) => &id[..usize::from(*length)],
-            Self::Long(id) => id,
-        }
+        self.0.as_bytes()
     }
 
     /// What stands before each result of the request.
@@ -102,7 +86,6 @@ mod tests {
             let text = format!("\"{}\"", "x".repeat(length));
             let id = Id::new(text.as_bytes());
             assert_eq!(id.text(), text.as_bytes());
-            assert_eq!(matches!(id, Id::Short(..)), text.len() <= SHORT);
             assert_eq!(id.head(), format!(r#"{{"jsonrpc":"2.0","id":{text},"result":"#));
             assert_eq!(id.enclose(b"{}"), format!(r#"{{"jsonrpc":"2.0","id":{text},"result":{{}}}}"#));
         }

@@ -1,36 +1,37 @@
 //! What came in: one envelope, read in one pass, its parts left where they are.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, ops::Range};
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
-use super::answer::NO_ID;
+use super::answer::{Id, NO_ID};
 use crate::{
     call::{Binding, Call},
     error::{Error, ErrorKind},
+    short::ShortText,
 };
 
-/// A request that can be carried out. Its parts are slices of the body.
+/// A request that can be carried out. What is long in it is still the body.
 pub(super) struct Envelope {
-    pub(super) id: Bytes,
+    pub(super) id: Id,
     pub(super) call: Call,
 }
 
 /// A request that cannot, and the id to say so with.
 pub(super) struct Refusal {
-    pub(super) id: Bytes,
+    pub(super) id: Id,
     pub(super) error: Error,
 }
 
 /// Reads an envelope (JSON-RPC 2.0 §4).
-pub(super) fn read(body: &Bytes) -> Result<Envelope, Refusal> {
-    let nameless = |error| Refusal { id: Bytes::from_static(NO_ID), error };
-    let text = std::str::from_utf8(body).map_err(|_| nameless(ErrorKind::Parse.into()))?;
+pub(super) fn read(body: Bytes) -> Result<Envelope, Refusal> {
+    let nameless = |error| Refusal { id: Id::new(NO_ID), error };
+    let text = std::str::from_utf8(&body).map_err(|_| nameless(ErrorKind::Parse.into()))?;
     let first = text.bytes().find(|byte| !byte.is_ascii_whitespace());
     if first != Some(b'{') {
         return Err(nameless(not_an_object(text, first)));
@@ -41,11 +42,20 @@ pub(super) fn read(body: &Bytes) -> Result<Envelope, Refusal> {
     let id = match members.id.map(RawValue::get) {
         _ if members.twice == Some("id") => return Err(nameless(invalid("id is there twice"))),
         None | Some("null") => return Err(nameless(invalid("id is missing; notifications are not supported"))),
-        Some(id) if is_id(id) => body.slice_ref(id.as_bytes()),
+        Some(id) if is_id(id) => Id::new(id.as_bytes()),
         Some(_) => return Err(nameless(invalid("id must be a string or an integer"))),
     };
-    match members.call(body) {
-        Ok(call) => Ok(Envelope { id, call }),
+    match members.call(&body) {
+        Ok((method, params)) => {
+            let params = params.map(|range| {
+                // Cut down where it is: to share it would count references.
+                let mut params = body;
+                params.truncate(range.end);
+                params.advance(range.start);
+                params
+            });
+            Ok(Envelope { id, call: Call::of(Binding::JsonRpc, method, params) })
+        }
         Err(error) => Err(Refusal { id, error }),
     }
 }
@@ -87,7 +97,8 @@ struct Members<'a> {
 }
 
 impl Members<'_> {
-    fn call(&self, body: &Bytes) -> Result<Call, Error> {
+    /// The method, and where in the body its parameters are.
+    fn call(&self, body: &[u8]) -> Result<(ShortText, Option<Range<usize>>), Error> {
         if let Some(member) = self.twice {
             return Err(invalid(format!("{member} is there twice")));
         }
@@ -97,15 +108,17 @@ impl Members<'_> {
         let method = match self.method.and_then(|raw| string(raw.get())) {
             None => return Err(invalid("method must be a string")),
             Some(method) if method.is_empty() => return Err(invalid("method must not be empty")),
-            Some(Cow::Borrowed(method)) => body.slice_ref(method.as_bytes()),
-            Some(Cow::Owned(method)) => Bytes::from(method),
+            Some(method) => ShortText::new(method.as_bytes()),
         };
         let params = match self.params.map(RawValue::get) {
             None | Some("null") => None,
-            Some(params) if params.starts_with('{') => Some(body.slice_ref(params.as_bytes())),
+            Some(params) if params.starts_with('{') => {
+                let start = params.as_ptr().addr() - body.as_ptr().addr();
+                Some(start..start + params.len())
+            }
             Some(_) => return Err(Error::invalid_params("params", "must be an object")),
         };
-        Ok(Call::from_slices(Binding::JsonRpc, method, params))
+        Ok((method, params))
     }
 }
 
@@ -185,29 +198,27 @@ mod tests {
     use super::*;
 
     fn code_and_id(body: &'static str) -> (i32, String) {
-        match read(&Bytes::from_static(body.as_bytes())) {
-            Ok(envelope) => (0, String::from_utf8(envelope.id.to_vec()).unwrap()),
-            Err(refusal) => (refusal.error.code(), String::from_utf8(refusal.id.to_vec()).unwrap()),
+        match read(Bytes::from_static(body.as_bytes())) {
+            Ok(envelope) => (0, String::from_utf8(envelope.id.text().to_vec()).unwrap()),
+            Err(refusal) => (refusal.error.code(), String::from_utf8(refusal.id.text().to_vec()).unwrap()),
         }
     }
 
     #[test]
-    fn the_parts_are_slices_of_the_body() {
+    fn the_parameters_are_a_slice_of_the_body() {
         let body = Bytes::from_static(br#" {"params": {"a" : 1},"method":"m","id":"x","jsonrpc":"2.0"} "#);
-        let envelope = read(&body).ok().unwrap();
+        let envelope = read(body.clone()).ok().unwrap();
         let params = envelope.call.params().unwrap();
         assert_eq!(&params[..], br#"{"a" : 1}"#);
-        for part in [&envelope.id, params] {
-            assert!(body.as_ptr_range().contains(&part.as_ptr()));
-        }
+        assert!(body.as_ptr_range().contains(&params.as_ptr()));
         assert_eq!((envelope.call.method(), envelope.call.binding()), ("m", Binding::JsonRpc));
     }
 
     #[test]
     fn escapes_in_names_and_strings_are_read() {
         let body = br#"{"json\u0072pc":"2\u002e0","\u0069d":"\u0041","m\u0065thod":"Get\u0054ask"}"#;
-        let envelope = read(&Bytes::from_static(body)).ok().unwrap();
-        assert_eq!((&envelope.id[..], envelope.call.method()), (&br#""\u0041""#[..], "GetTask"));
+        let envelope = read(Bytes::from_static(body)).ok().unwrap();
+        assert_eq!((envelope.id.text(), envelope.call.method()), (&br#""\u0041""#[..], "GetTask"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tower_service::Service;
 
 use super::{
     JsonRpcLayer, ResponseFuture,
-    answer::{Id, error_response},
+    answer::error_response,
     envelope::{self, Envelope},
     stream::Envelopes,
 };
@@ -70,13 +70,13 @@ where
     S: Service<Request<Call>, Response = Response<Encoded<T>>>,
 {
     let (parts, body) = request.into_parts();
-    match envelope::read(&body) {
-        Err(refusal) => ResponseFuture::refused(error_response(&refusal.id, &refusal.error)),
+    match envelope::read(body) {
+        Err(refusal) => ResponseFuture::refused(error_response(refusal.id.text(), &refusal.error)),
         Ok(Envelope { id, call }) => match readiness.failure() {
-            Some(error) => ResponseFuture::refused(error_response(&id, error)),
+            Some(error) => ResponseFuture::refused(error_response(id.text(), error)),
             None => {
                 let future = inner.call(Request::from_parts(parts, call));
-                ResponseFuture::calling(future, Id::new(&id), config.bare_stream_items)
+                ResponseFuture::calling(future, id, config.bare_stream_items)
             }
         },
     }

@@ -16,6 +16,7 @@ use crate::{
     encoded::Encoded,
     error::{BoxError, Error},
     operation::OperationKind,
+    short::ShortText,
 };
 
 /// HTTP verbs and paths around a service of calls. See the [module documentation](super).
@@ -91,7 +92,7 @@ fn read(route: &Route<'_>, head: &Parts, body: Bytes) -> Result<Call, Error> {
     if route.is_0_3 && route.kind == OperationKind::CreatePushConfig {
         path.config_id = query::value(head.uri.query(), ["configId", "config_id"])?.as_deref().map(Arc::from);
     }
-    let call = Call::from_slices(Binding::HttpJson, Bytes::from_static(route.method().as_bytes()), params);
+    let call = Call::of(Binding::HttpJson, ShortText::new(route.method().as_bytes()), params);
     Ok(call.with_version(route.version()).with_path(path))
 }
 

@@ -1,8 +1,10 @@
 //! The requests of a connection: each goes straight to the service, and the connection knows whether it waits for one.
 
 use std::{
+    cell::RefCell,
     convert::Infallible,
     future::Future,
+    mem,
     pin::Pin,
     sync::{
         Arc,
@@ -17,9 +19,9 @@ use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-/// A tower service as hyper wants to have it, for one connection.
+/// A tower service as hyper wants to have it, for one connection, which keeps one copy of it for all of its requests.
 pub(super) struct Requests<S> {
-    service: S,
+    service: RefCell<S>,
     turns: Turns,
 }
 
@@ -41,20 +43,26 @@ impl Turns {
     }
 
     pub(super) fn begin(&self) -> Turn {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.pass();
         Turn(self.clone())
+    }
+
+    /// One turn ends and the next one begins. All of it happens in the connection's own task, one after the other, so that
+    /// nothing is lost between the two halves of this.
+    fn pass(&self) {
+        self.0.store(self.current().wrapping_add(1), Ordering::Relaxed);
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.0.fetch_add(1, Ordering::Relaxed);
+        self.0.pass();
     }
 }
 
 impl<S> Requests<S> {
     pub(super) fn new(service: S, turns: Turns) -> Self {
-        Self { service, turns }
+        Self { service: RefCell::new(service), turns }
     }
 }
 
@@ -68,12 +76,16 @@ where
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let turn = Some(self.turns.begin());
-        let mut service = self.service.clone();
+        let mut service = self.service.borrow_mut();
         // Most are ready at once, and then nothing has to be kept. One that is not is asked again, by a poll that wakes.
         let state = match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(())) => State::Called { future: service.call(request) },
             Poll::Ready(Err(never)) => match never {},
-            Poll::Pending => State::Waiting { service, request: Some(request) },
+            // What waits keeps its place in whatever queue there is.
+            Poll::Pending => {
+                let fresh = service.clone();
+                State::Waiting { service: mem::replace(&mut *service, fresh), request: Some(request) }
+            }
         };
         ResponseFuture { state, turn }
     }

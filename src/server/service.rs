@@ -46,13 +46,17 @@ type HttpOrGrpcBody = HttpBody;
 /// It is always ready, never fails, and clones share everything. The type of the request's body comes from where it is
 /// mounted: hyper, axum, or any other server of tower services. In axum it is
 /// `Router::new().fallback_service(service)`, not an argument of `axum::serve`.
-pub struct A2aService<B>(Arc<Inner<B>>);
+pub struct A2aService<B> {
+    mount: Arc<Mounted<B>>,
+    layers: Layers<B>,
+}
 
-struct Inner<B> {
+/// What all clones share.
+struct Mounted<B> {
     id: String,
     paths: Vec<String>,
     card: AgentCardLayer,
-    stack: Box<dyn Stack<B>>,
+    layers: Box<dyn Stack<B>>,
     #[cfg(feature = "grpc")]
     grpc: Option<Side<B>>,
     shutdown: Shutdown,
@@ -65,7 +69,19 @@ pub(super) type Shutdown = Box<dyn Fn(Duration) -> Pin<Box<dyn Future<Output = (
 ///
 /// This is where types end: a request for the card costs neither a copy of the layers nor a future as large as they are.
 trait Stack<B>: Send + Sync {
-    fn call(&self, request: Request<B>) -> StackFuture;
+    fn call(&mut self, request: Request<B>) -> StackFuture;
+
+    fn call_copy(&self, request: Request<B>) -> StackFuture;
+
+    fn copy(&self) -> Box<dyn Stack<B>>;
+}
+
+/// A clone's own layers, if it has any. Whoever calls once, as with a clone for each request, makes do with those of
+/// all; whoever calls again, as with a clone for each connection, gets some that need not be copied for each call.
+enum Layers<B> {
+    OfAll,
+    OfAllOnce,
+    Own(Box<dyn Stack<B>>),
 }
 
 type StackFuture = Pin<Box<dyn Future<Output = Result<Response<StackBody>, Infallible>> + Send>>;
@@ -76,9 +92,35 @@ where
     S::Future: Send,
     B: Send + 'static,
 {
-    fn call(&self, request: Request<B>) -> StackFuture {
+    fn call(&mut self, request: Request<B>) -> StackFuture {
         // A mount is ready without being asked.
-        Box::pin(Service::call(&mut self.clone(), request))
+        Box::pin(Service::call(self, request))
+    }
+
+    fn call_copy(&self, request: Request<B>) -> StackFuture {
+        Stack::call(&mut self.clone(), request)
+    }
+
+    fn copy(&self) -> Box<dyn Stack<B>> {
+        Box::new(self.clone())
+    }
+}
+
+impl<B> Layers<B> {
+    fn call(&mut self, of_all: &dyn Stack<B>, request: Request<B>) -> StackFuture {
+        match self {
+            Self::Own(own) => own.call(request),
+            Self::OfAllOnce => {
+                let mut own = of_all.copy();
+                let future = own.call(request);
+                *self = Self::Own(own);
+                future
+            }
+            Self::OfAll => {
+                *self = Self::OfAllOnce;
+                of_all.call_copy(request)
+            }
+        }
     }
 }
 
@@ -89,22 +131,23 @@ impl<B> A2aService<B> {
         S::Future: Send,
         B: Send + 'static,
     {
-        Self(Arc::new(Inner {
+        let mount = Mounted {
             id,
             paths,
             card,
-            stack: Box::new(stack),
+            layers: Box::new(stack),
             #[cfg(feature = "grpc")]
             grpc: None,
             shutdown,
-        }))
+        };
+        Self { mount: Arc::new(mount), layers: Layers::OfAll }
     }
 
     /// With what serves gRPC.
     #[cfg(feature = "grpc")]
     pub(super) fn with_grpc(mut self, side: Option<Side<B>>) -> Self {
         // Nobody else has it yet.
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
+        if let Some(inner) = Arc::get_mut(&mut self.mount) {
             inner.paths.extend(side.iter().flat_map(Side::paths).cloned());
             inner.grpc = side;
         }
@@ -136,32 +179,35 @@ impl<B> A2aService<B> {
     /// # }
     /// ```
     pub async fn shutdown(&self, patience: Duration) {
-        (self.0.shutdown)(patience).await;
+        (self.mount.shutdown)(patience).await;
     }
 
     /// The agent's id.
     #[must_use]
     pub fn id(&self) -> &str {
-        &self.0.id
+        &self.mount.id
     }
 
     /// The paths that it answers at: the endpoint, the paths of HTTP+JSON below theirs, the card, the store's files below
     /// theirs, and the methods of gRPC below theirs.
     #[must_use]
     pub fn paths(&self) -> &[String] {
-        &self.0.paths
+        &self.mount.paths
     }
 }
 
 impl<B> Clone for A2aService<B> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self { mount: Arc::clone(&self.mount), layers: Layers::OfAll }
     }
 }
 
 impl<B> fmt::Debug for A2aService<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("A2aService").field("id", &self.0.id).field("paths", &self.0.paths).finish_non_exhaustive()
+        f.debug_struct("A2aService")
+            .field("id", &self.mount.id)
+            .field("paths", &self.mount.paths)
+            .finish_non_exhaustive()
     }
 }
 
@@ -176,12 +222,12 @@ impl<B> Service<Request<B>> for A2aService<B> {
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
         #[cfg(feature = "grpc")]
-        if let Some(side) = self.0.grpc.as_ref().filter(|side| side.takes(&request)) {
+        if let Some(side) = self.mount.grpc.as_ref().filter(|side| side.takes(&request)) {
             return ResponseFuture { future: side.call(request) };
         }
-        let future = match self.0.card.answer(&request).or_else(|| not_grpc::refuse(&request)) {
+        let future = match self.mount.card.answer(&request).or_else(|| not_grpc::refuse(&request)) {
             Some(response) => agent_card::ResponseFuture::card(response),
-            None => agent_card::ResponseFuture::inner(self.0.stack.call(request)),
+            None => agent_card::ResponseFuture::inner(self.layers.call(&*self.mount.layers, request)),
         };
         #[cfg(feature = "grpc")]
         let future = AnyFuture::Http { future };

@@ -1,7 +1,7 @@
 //! What makes copies of the ready-made stack cheap.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, Mutex},
     task::{Context, Poll},
 };
 
@@ -10,13 +10,21 @@ use tower_service::Service;
 
 /// Puts a service that is always ready behind one reference count.
 ///
-/// A request copies the stack until its body is there, and the layers below hold a dozen reference counts between them.
-/// With this they are touched once for each call.
+/// A request copies the stack until its body is there, and the layers below hold several reference counts between them.
+/// With this there is one, and a call goes to a copy that is there already, unless another thread is at it just then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedLayer;
 
 #[derive(Debug)]
-pub(super) struct Shared<S>(Arc<S>);
+pub(super) struct Shared<S>(Arc<Copies<S>>);
+
+#[derive(Debug)]
+struct Copies<S> {
+    /// The copy that is called.
+    called: Mutex<S>,
+    /// What further copies are made of.
+    original: S,
+}
 
 impl<S> Clone for Shared<S> {
     fn clone(&self) -> Self {
@@ -24,11 +32,11 @@ impl<S> Clone for Shared<S> {
     }
 }
 
-impl<S> Layer<S> for SharedLayer {
+impl<S: Clone> Layer<S> for SharedLayer {
     type Service = Shared<S>;
 
     fn layer(&self, inner: S) -> Shared<S> {
-        Shared(Arc::new(inner))
+        Shared(Arc::new(Copies { called: Mutex::new(inner.clone()), original: inner }))
     }
 }
 
@@ -46,6 +54,10 @@ where
     }
 
     fn call(&mut self, request: R) -> S::Future {
-        S::clone(&self.0).call(request)
+        match self.0.called.try_lock() {
+            Ok(mut called) => called.call(request),
+            // One that panicked in the middle of a call is called no more.
+            Err(_) => self.0.original.clone().call(request),
+        }
     }
 }

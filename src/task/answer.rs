@@ -23,8 +23,6 @@ use crate::{
 /// An answer that a run has to bring about.
 pub(super) struct Pending<T> {
     pub(super) shared: Shared<T>,
-    pub(super) owner: Owner,
-    pub(super) task_id: Arc<str>,
     pub(super) before: Option<Snapshot>,
     pub(super) observer: Observer,
     pub(super) deadline: Option<Instant>,
@@ -39,25 +37,23 @@ pub(super) struct Pending<T> {
 impl<T: TaskStore> Pending<T> {
     /// The answer, if it is there already.
     pub(super) fn now(mut self) -> Result<Result<Outcome<EventStream>, Error>, Self> {
-        let begun = match self.observer.try_begun() {
+        let told = self.observer.heard();
+        let begun = match told.begun {
             // The agent may take its time to decide; the stream is open meanwhile.
-            None if self.undecided && self.streaming => {
+            None if !told.is_over && self.undecided && self.streaming => {
                 let (observer, reading) = self.into_reading();
                 return Ok(Ok(Outcome::Stream(reading.stream_later(observer))));
             }
-            None => return Err(self),
-            Some(begun) => begun,
+            None if !told.is_over => return Err(self),
+            begun => begun.unwrap_or_else(|| Err(lost())),
         };
         self.begun = true;
-        match begun.unwrap_or_else(|| Err(lost())) {
-            Err(error) => Ok(Err(error)),
-            Ok(begun) if self.streaming => Ok(Ok(Outcome::Stream(self.into_reading().1.stream(begun)))),
-            Ok(Begun::Message(message)) => Ok(Ok(Answer::SentMessage(message).into())),
-            Ok(Begun::Task(_)) if !self.waits => Err(self),
-            Ok(Begun::Task(_)) => match self.observer.try_settled() {
-                Some(settled) => Ok(self.answer(settled)),
-                None => Err(self),
-            },
+        match (begun, told.settled) {
+            (Err(error), _) => Ok(Err(error)),
+            (Ok(begun), _) if self.streaming => Ok(Ok(Outcome::Stream(self.into_reading().1.stream(begun)))),
+            (Ok(Begun::Message(message)), _) => Ok(Ok(Answer::SentMessage(message).into())),
+            (Ok(Begun::Task(_)), Some(settled)) if self.waits => Ok(self.answer(settled)),
+            (Ok(Begun::Task(_)), _) => Err(self),
         }
     }
 
@@ -74,8 +70,9 @@ impl<T: TaskStore> Pending<T> {
         let settled = match settled {
             Some(settled) => settled,
             None => {
-                let snapshot = self.shared.store.get(&self.owner, &self.task_id).await;
-                Settled { snapshot: snapshot.map_err(|error| store_error(error, &self.task_id))?, failure: None }
+                let context = self.observer.context();
+                let snapshot = self.shared.store.get(context.owner(), context.task_id()).await;
+                Settled { snapshot: snapshot.map_err(|error| store_error(error, context.task_id()))?, failure: None }
             }
         };
         self.answer(settled)
@@ -86,7 +83,8 @@ impl<T: TaskStore> Pending<T> {
     }
 
     fn into_reading(self) -> (Observer, Reading<T>) {
-        let Self { shared, owner, task_id, history_length, observer, .. } = self;
+        let Self { shared, history_length, observer, .. } = self;
+        let (owner, task_id) = (observer.context().owner().clone(), Arc::clone(observer.context().task_id()));
         (observer, Reading { shared, owner, task_id, history_length })
     }
 }

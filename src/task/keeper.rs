@@ -14,8 +14,8 @@ use tokio::{
 
 use super::{LostRun, Snapshot, StoreError, TaskStore, narrator::Narrator, rerun::Rerun, runs::Runs};
 use crate::{
+    agent::TaskContext,
     error::{Error, ErrorKind},
-    owner::Owner,
     types::{Event, StateKind, Task},
 };
 
@@ -64,7 +64,7 @@ async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration, mut again: Op
         tokio::select! {
             Some(id) = ended.next() => {
                 if let Some(run) = runs.get(&id) {
-                    run.cancellation.cancel();
+                    run.context.cancellation().cancel();
                 }
             }
             _ = renewal.tick() => {
@@ -135,13 +135,13 @@ pub(super) async fn shut_down<T: TaskStore>(store: &T, runs: &Runs, patience: Du
             runs.hand_over();
         } else {
             let stopped = stream::iter(runs.all())
-                .for_each_concurrent(STOPPED_AT_ONCE, |(id, run)| async move { stop(store, &run.owner, &id).await });
+                .for_each_concurrent(STOPPED_AT_ONCE, |run| async move { stop(store, &run.context).await });
             if timeout(FAREWELL, stopped).await.is_err() {
                 tracing::warn!("the store is not there; tasks at work fail when their lease has run out");
             }
         }
-        for (_, run) in runs.all() {
-            run.cancellation.cancel();
+        for run in runs.all() {
+            run.context.cancellation().cancel();
         }
     }
     runs.give_up();
@@ -153,7 +153,8 @@ pub(super) async fn shut_down<T: TaskStore>(store: &T, runs: &Runs, patience: Du
 }
 
 /// Fails a task that is at work, wherever its run has got to. One that waits for its caller can be gone on with elsewhere.
-async fn stop<T: TaskStore>(store: &T, owner: &Owner, id: &str) {
+async fn stop<T: TaskStore>(store: &T, context: &TaskContext) {
+    let (owner, id) = (context.owner(), &**context.task_id());
     let Ok(Snapshot { task, .. }) = store.get(owner, id).await else { return };
     if task.status.state.kind() != StateKind::Active {
         return;

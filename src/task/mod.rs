@@ -230,6 +230,7 @@ mod subscribe;
 mod telling;
 mod watch;
 
+pub(crate) use self::progress::Progress;
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
 pub use self::store::{PostgresTaskStore, PostgresTaskStoreBuilder};

@@ -1,15 +1,17 @@
 //! How a run tells whoever asked for it that it has begun, and that it is over.
 //!
-//! A pair of oneshot channels would do; this is one allocation instead of two, on the way of every message.
+//! A pair of oneshot channels would do. This has its place in the context that both ends hold on to anyway, and is not
+//! allocated for each message.
 
 use std::{
     future::poll_fn,
+    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Poll, Waker},
 };
 
 use super::Snapshot;
-use crate::{error::Error, types::Message};
+use crate::{agent::TaskContext, error::Error, types::Message};
 
 /// How a run began.
 #[derive(Debug)]
@@ -28,95 +30,149 @@ pub(super) struct Settled {
     pub(super) failure: Option<Error>,
 }
 
-/// The run's end.
-#[derive(Debug)]
-pub(super) struct Reporter(Arc<Mutex<Progress>>);
-
-/// The other end.
-#[derive(Debug)]
-pub(super) struct Observer(Arc<Mutex<Progress>>);
+/// What is told of a run, and not heard yet.
+#[derive(Debug, Default)]
+pub(crate) struct Progress(Mutex<Told>);
 
 #[derive(Debug, Default)]
-struct Progress {
-    begun: Option<Result<Begun, Error>>,
-    settled: Option<Settled>,
-    /// True if nothing more will be told.
-    closed: bool,
+pub(super) struct Told {
+    pub(super) begun: Option<Result<Begun, Error>>,
+    pub(super) settled: Option<Settled>,
+    /// True if nothing more will be told, or nobody listens.
+    pub(super) is_over: bool,
     waker: Option<Waker>,
 }
 
-pub(super) fn progress() -> (Reporter, Observer) {
-    let progress = Arc::new(Mutex::new(Progress::default()));
-    (Reporter(Arc::clone(&progress)), Observer(progress))
+/// The run's end.
+#[derive(Debug)]
+pub(super) struct Reporter {
+    context: TaskContext,
+    /// Told together with what comes next.
+    begun: Option<Begun>,
+    is_over: bool,
+}
+
+/// The other end.
+#[derive(Debug)]
+pub(super) struct Observer {
+    context: TaskContext,
+    is_over: bool,
+}
+
+/// The two ends of the run of this context.
+pub(super) fn progress(context: &TaskContext) -> (Reporter, Observer) {
+    let reporter = Reporter { context: context.clone(), begun: None, is_over: false };
+    (reporter, Observer { context: context.clone(), is_over: false })
 }
 
 impl Reporter {
-    pub(super) fn begin(&self, begun: Result<Begun, Error>) {
-        tell(&self.0, |progress| progress.begun = Some(begun));
+    /// The run has begun. Most are over at once, so it is told only with what comes next, or at the end of
+    /// [`tell`](Self::tell).
+    pub(super) fn begins(&mut self, begun: Begun) {
+        self.begun = Some(begun);
+    }
+
+    /// Tells how the run has begun, if that is not told yet.
+    pub(super) fn tell(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            self.context.progress().tell(|told| told.begun = Some(Ok(begun)));
+        }
+    }
+
+    /// The run is over before there was a task.
+    pub(super) fn answer(mut self, answer: Result<Begun, Error>) {
+        self.is_over = true;
+        self.context.progress().tell(|told| {
+            told.begun = Some(answer);
+            told.is_over = true;
+        });
     }
 
     /// Said once; what comes later is nobody's business.
-    pub(super) fn settle(self, settled: Settled) {
-        tell(&self.0, |progress| progress.settled = Some(settled));
+    pub(super) fn settle(mut self, settled: Settled) {
+        self.is_over = true;
+        let begun = self.begun.take();
+        self.context.progress().tell(|told| {
+            if let Some(begun) = begun {
+                told.begun = Some(Ok(begun));
+            }
+            told.settled = Some(settled);
+            told.is_over = true;
+        });
     }
 }
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        tell(&self.0, |progress| progress.closed = true);
+        if !self.is_over {
+            self.tell();
+            self.context.progress().tell(|told| told.is_over = true);
+        }
     }
 }
 
 impl Observer {
-    /// How the run began, if that is known by now.
-    pub(super) fn try_begun(&mut self) -> Option<Option<Result<Begun, Error>>> {
-        let mut progress = lock(&self.0);
-        match progress.begun.take() {
-            Some(begun) => Some(Some(begun)),
-            None => progress.closed.then_some(None),
-        }
+    pub(super) fn context(&self) -> &TaskContext {
+        &self.context
     }
 
-    /// How the run ended, if that is known by now.
-    pub(super) fn try_settled(&mut self) -> Option<Settled> {
-        lock(&self.0).settled.take()
+    /// What has been told by now.
+    pub(super) fn heard(&mut self) -> Told {
+        let mut told = self.context.progress().lock();
+        self.is_over = told.is_over;
+        Told { begun: told.begun.take(), settled: told.settled.take(), is_over: told.is_over, waker: None }
     }
 
     /// How the run began; `None` if it was dropped before.
     pub(super) async fn begun(&mut self) -> Option<Result<Begun, Error>> {
-        self.wait(|progress| progress.begun.take()).await
+        self.wait(|told| told.begun.take()).await
     }
 
     /// How the run ended; `None` if there is nothing to tell.
     pub(super) async fn settled(&mut self) -> Option<Settled> {
-        self.wait(|progress| progress.settled.take()).await
+        self.wait(|told| told.settled.take()).await
     }
 
-    async fn wait<T>(&mut self, mut take: impl FnMut(&mut Progress) -> Option<T>) -> Option<T> {
+    async fn wait<T>(&mut self, mut take: impl FnMut(&mut Told) -> Option<T>) -> Option<T> {
         poll_fn(|cx| {
-            let mut progress = lock(&self.0);
-            let told = take(&mut progress);
-            if told.is_some() || progress.closed {
-                return Poll::Ready(told);
+            let mut told = self.context.progress().lock();
+            let found = take(&mut told);
+            if found.is_some() || told.is_over {
+                return Poll::Ready(found);
             }
-            progress.waker = Some(cx.waker().clone());
+            told.waker = Some(cx.waker().clone());
             Poll::Pending
         })
         .await
     }
 }
 
-fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
+/// An agent may hold on to its context for longer than anybody is interested in what came of it.
+impl Drop for Observer {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let left = mem::replace(&mut *self.context.progress().lock(), Told { is_over: true, ..Told::default() });
+            drop(left);
+        }
+    }
 }
 
-fn tell(progress: &Mutex<Progress>, change: impl FnOnce(&mut Progress)) {
-    let mut progress = lock(progress);
-    change(&mut progress);
-    let waker = progress.waker.take();
-    drop(progress);
-    if let Some(waker) = waker {
-        waker.wake();
+impl Progress {
+    fn lock(&self) -> MutexGuard<'_, Told> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, change: impl FnOnce(&mut Told)) {
+        let mut told = self.lock();
+        if told.is_over {
+            return;
+        }
+        change(&mut told);
+        let waker = told.waker.take();
+        drop(told);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 }
 
@@ -127,25 +183,73 @@ mod tests {
     use super::*;
     use crate::types::{Task, TaskState};
 
+    fn context() -> TaskContext {
+        TaskContext::builder("t", "c").build()
+    }
+
+    fn settled() -> Settled {
+        Settled { snapshot: Snapshot::new(Arc::new(Task::new("t", "c", TaskState::Completed)), 1), failure: None }
+    }
+
     #[test]
     fn what_is_told_is_heard_before_the_end() {
-        let (reporter, mut observer) = progress();
-        assert!(observer.try_begun().is_none());
+        let (mut reporter, mut observer) = progress(&context());
+        assert!(observer.heard().begun.is_none());
         assert!(observer.begun().now_or_never().is_none());
-        reporter.begin(Ok(Begun::Task(None)));
-        let snapshot = Snapshot::new(Arc::new(Task::new("t", "c", TaskState::Completed)), 1);
-        reporter.settle(Settled { snapshot, failure: None });
+        reporter.begins(Begun::Task(None));
+        assert!(observer.begun().now_or_never().is_none());
+        reporter.tell();
         assert!(matches!(observer.begun().now_or_never(), Some(Some(Ok(Begun::Task(None))))));
+        assert!(observer.settled().now_or_never().is_none());
+        reporter.settle(settled());
         assert!(matches!(observer.settled().now_or_never(), Some(Some(_))));
         assert!(matches!(observer.settled().now_or_never(), Some(None)));
     }
 
     #[test]
+    fn a_run_that_is_over_at_once_tells_all_at_once() {
+        let (mut reporter, mut observer) = progress(&context());
+        reporter.begins(Begun::Task(None));
+        reporter.settle(settled());
+        let told = observer.heard();
+        assert!(matches!(told.begun, Some(Ok(Begun::Task(None)))) && told.settled.is_some() && told.is_over);
+        let (reporter, mut observer) = progress(&context());
+        reporter.answer(Ok(Begun::Message(Arc::new(Message::agent("hello")))));
+        let told = observer.heard();
+        assert!(matches!(told.begun, Some(Ok(Begun::Message(_)))) && told.settled.is_none() && told.is_over);
+    }
+
+    #[test]
     fn a_run_that_is_dropped_leaves_nobody_waiting() {
-        let (reporter, mut observer) = progress();
+        let (reporter, mut observer) = progress(&context());
         drop(reporter);
-        assert!(matches!(observer.try_begun(), Some(None)));
         assert!(matches!(observer.begun().now_or_never(), Some(None)));
         assert!(matches!(observer.settled().now_or_never(), Some(None)));
+        assert!(observer.heard().is_over);
+        let (mut reporter, mut observer) = progress(&context());
+        reporter.begins(Begun::Task(None));
+        drop(reporter);
+        assert!(matches!(observer.begun().now_or_never(), Some(Some(Ok(_)))));
+    }
+
+    #[test]
+    fn what_nobody_listens_to_is_not_kept() {
+        let context = context();
+        for told_before in [true, false] {
+            let (reporter, observer) = progress(&context);
+            let end = settled();
+            let task = Arc::clone(&end.snapshot.task);
+            let (mut reporter, mut observer) = (Some(reporter), Some(observer));
+            let mut end = Some(end);
+            if told_before {
+                reporter.take().unwrap().settle(end.take().unwrap());
+            }
+            drop(observer.take());
+            if let (Some(reporter), Some(end)) = (reporter, end) {
+                reporter.settle(end);
+            }
+            assert_eq!(Arc::strong_count(&task), 1);
+            *context.progress().lock() = Told::default();
+        }
     }
 }

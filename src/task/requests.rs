@@ -80,7 +80,7 @@ pub(super) async fn cancel<T: TaskStore>(
             return Err(Error::new(ErrorKind::TaskNotCancelable).with_info("taskId", &*request.id));
         }
         if let (CancelMode::Attempt, Some(run)) = (shared.settings.cancel, &run) {
-            run.cancellation.cancel();
+            run.context.cancellation().cancel();
             let mut optimistic = Task::clone(&task);
             optimistic.status = TaskStatus::new(TaskState::Canceled);
             return Ok(Answer::Task(TaskView::new(optimistic)).into());
@@ -96,7 +96,7 @@ pub(super) async fn cancel<T: TaskStore>(
         match ended {
             Ok(canceled) => {
                 if let Some(run) = run {
-                    run.cancellation.cancel();
+                    run.context.cancellation().cancel();
                 }
                 return Ok(Answer::Task(TaskView::new(canceled.task)).into());
             }
@@ -104,7 +104,7 @@ pub(super) async fn cancel<T: TaskStore>(
             Err(StoreError::Conflict | StoreError::Terminal) => {
                 tries += 1;
                 if let Some(run) = run.filter(|_| tries > TRIES) {
-                    run.cancellation.cancel();
+                    run.context.cancellation().cancel();
                 }
             }
             Err(error) => return Err(failed(error)),

@@ -7,12 +7,9 @@ use tokio::time::Instant;
 use tower_service::Service;
 use tracing::Instrument as _;
 
-use super::{
-    LogEntry, LostRun, Snapshot, StoreError, TaskStore, fold, progress::progress, run::Run, runs::RunHandle,
-    service::Shared,
-};
+use super::{LogEntry, LostRun, Snapshot, StoreError, TaskStore, fold, progress::progress, run::Run, service::Shared};
 use crate::{
-    agent::{Cancellation, IntoReply, TaskContext},
+    agent::{IntoReply, TaskContext},
     error::BoxError,
     types::{Event, Message, Role, Task, TaskState, TaskStatus},
 };
@@ -54,10 +51,13 @@ where
     let Some(turn) = last_turn(&log).filter(|turn| turn.reruns < shared.settings.rerun_lost) else {
         return Ok(Rerun::GivenUp);
     };
-    let cancellation = Cancellation::new();
-    let handle = RunHandle { owner: owner.clone(), cancellation: cancellation.clone(), streaming: false };
+    let prior = turn.before.map(Arc::new);
+    let context = TaskContext::builder(Arc::clone(&task_id), Arc::clone(&snapshot.task.context_id))
+        .owner(owner.clone())
+        .prior_task(prior.clone())
+        .build();
     // With as many runs as there may be, somebody else takes it, or this process later.
-    let Ok(slot) = shared.runs.begin(&task_id, handle, shared.settings.max_runs) else { return Ok(Rerun::Settled) };
+    let Ok(slot) = shared.runs.begin(&context, false, shared.settings.max_runs) else { return Ok(Rerun::Settled) };
     let again = vec![Event::Task(Arc::new(turn.begun))];
     let begun = match shared.store.append(owner, &task_id, snapshot.revision, again).await {
         Ok(begun) => begun,
@@ -65,31 +65,21 @@ where
         Err(_) => return Ok(Rerun::Settled),
     };
     tracing::warn!(task_id = &*task_id, "the run of a task is begun again, its process is gone");
-    let context_id = Arc::clone(&begun.task.context_id);
-    let before = turn.before.map(|task| Snapshot::new(Arc::new(task), begun.revision));
-    let context = TaskContext::cancelable(Arc::clone(&task_id), Arc::clone(&context_id), cancellation.clone())
-        .owner(owner.clone())
-        .prior_task(before.as_ref().map(|before| Arc::clone(&before.task)))
-        .build();
+    let before = prior.map(|task| Snapshot::new(task, begun.revision));
     let mut request = Request::new(Arc::clone(&turn.message));
-    request.extensions_mut().insert(context.clone());
+    request.extensions_mut().insert(context);
     request.extensions_mut().insert(owner.clone());
     let run = Run {
         shared: shared.clone(),
-        owner: owner.clone(),
-        task_id,
-        context_id,
         message: turn.message,
         began: Instant::now(),
-        context,
         before,
         begun: Some(begun),
         shows_beginning: false,
         undecided: false,
         decide_by: None,
-        cancellation,
+        reporter: progress(slot.context()).0,
         slot,
-        reporter: progress().0,
         claim: None,
     };
     tokio::spawn(run.drive(inner, request).in_current_span());

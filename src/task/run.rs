@@ -26,23 +26,17 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    agent::{Cancellation, IntoReply, TaskContext, Update},
+    agent::{IntoReply, TaskContext, Update},
     error::{BoxError, Error, ErrorKind},
-    owner::Owner,
     types::{Event, Message, Role, Task},
 };
 
 /// What a run has to know.
 pub(super) struct Run<T> {
     pub(super) shared: Shared<T>,
-    pub(super) owner: Owner,
-    pub(super) task_id: Arc<str>,
-    pub(super) context_id: Arc<str>,
     pub(super) message: Arc<Message>,
     /// When the message came.
     pub(super) began: Instant,
-    /// What the layers below say about the message.
-    pub(super) context: TaskContext,
     /// The task before this message; `None` if the message begins it.
     pub(super) before: Option<Snapshot>,
     /// The task with this message, if the store has it already.
@@ -53,7 +47,6 @@ pub(super) struct Run<T> {
     pub(super) undecided: bool,
     /// When it is decided that there is one, if the agent has said nothing by then.
     pub(super) decide_by: Option<Instant>,
-    pub(super) cancellation: Cancellation,
     pub(super) slot: RunSlot,
     pub(super) reporter: Reporter,
     /// That the message is this run's, where one that comes again is recognised.
@@ -68,7 +61,7 @@ impl<T: TaskStore> Run<T> {
         S::Error: Into<BoxError>,
     {
         let mut source = pin!(Source::new(inner, request));
-        let mut watch = pin!(Watch::new(self.cancellation.clone(), &self.shared.settings, self.began));
+        let mut watch = pin!(Watch::new(self.slot.context().clone(), &self.shared.settings, self.began));
         let mut called = false;
         // Made only for agents that take their time.
         let mut timer: Option<Pin<Box<Sleep>>> = None;
@@ -78,7 +71,7 @@ impl<T: TaskStore> Run<T> {
                     Poll::Ready(Next::Step(Step::Called)) => called = true,
                     Poll::Ready(next) => return Poll::Ready(Some(next)),
                     // The agent has taken the message without refusing it.
-                    Poll::Pending if !self.undecided && !self.context.is_held() => return Poll::Ready(None),
+                    Poll::Pending if !self.undecided && !self.slot.context().is_held() => return Poll::Ready(None),
                     Poll::Pending => break,
                 }
             }
@@ -86,29 +79,29 @@ impl<T: TaskStore> Run<T> {
             timer.get_or_insert_with(|| Box::pin(sleep_until(deadline))).as_mut().poll(cx).map(|()| None)
         });
         let first = match first.await {
-            Some(Next::Step(Step::Failed(error))) if refuses(&error) || self.context.is_lost() => {
-                self.reporter.begin(Err(error));
-                return;
+            Some(Next::Step(Step::Failed(error))) if refuses(&error) || self.slot.context().is_lost() => {
+                return self.reporter.answer(Err(error));
             }
             Some(Next::Step(Step::Update(Update::Message(mut message)))) if self.undecided => {
                 message.role = Role::Agent;
-                message.context_id.get_or_insert(self.context_id);
-                self.reporter.begin(Ok(Begun::Message(Arc::new(message))));
+                message.context_id.get_or_insert_with(|| Arc::clone(self.slot.context().context_id()));
+                self.reporter.answer(Ok(Begun::Message(Arc::new(message))));
                 return source.close();
             }
             first => first,
         };
         if self.shared.runs.are_handed_over() {
             // Nobody has seen anything of it yet; whoever sends it again finds another process.
-            self.reporter.begin(Err(overloaded()));
+            self.reporter.answer(Err(overloaded()));
             return source.close();
         }
-        if let Some(changed) = self.context.take_changed() {
+        if let Some(changed) = self.slot.context().take_changed() {
             self.message = changed;
         }
-        let Self { shared, owner, task_id, context_id, message, before, begun, shows_beginning, reporter, .. } = self;
-        let mut narrator =
-            Narrator::new(Arc::clone(&task_id), Arc::clone(&context_id), before.as_ref().map(|before| &*before.task));
+        let Self { shared, message, before, begun, shows_beginning, slot, mut reporter, .. } = self;
+        let ids = || (Arc::clone(slot.context().task_id()), Arc::clone(slot.context().context_id()));
+        let (task_id, context_id) = ids();
+        let mut narrator = Narrator::new(task_id, context_id, before.as_ref().map(|before| &*before.task));
         let mut batch = Vec::new();
         let revision = begun.as_ref().or(before.as_ref()).map_or(1, |before| before.revision);
         let beginning = match (begun, &before) {
@@ -118,7 +111,8 @@ impl<T: TaskStore> Run<T> {
                     // The task itself says so.
                     narrator.works(&mut Vec::new());
                 }
-                let mut task = Task::new(Arc::clone(&task_id), Arc::clone(&context_id), narrator.state());
+                let (task_id, context_id) = ids();
+                let mut task = Task::new(task_id, context_id, narrator.state());
                 task.history.push(message);
                 Beginning::Task(Arc::new(task))
             }
@@ -129,19 +123,15 @@ impl<T: TaskStore> Run<T> {
             }
         };
         let mut telling = Telling {
-            shared: shared.clone(),
-            owner: owner.clone(),
-            task_id: Arc::clone(&task_id),
-            context_id,
+            shared,
             narrator,
             revision,
             flow: Flow::Goes,
             failure: None,
-            cancellation: self.cancellation,
             canceled: false,
             interrupted: false,
             silent: false,
-            slot: self.slot,
+            slot,
             reporter: None,
         };
         // What the agent has said by now is written with the beginning, as one, unless somebody wants to see that alone.
@@ -163,7 +153,7 @@ impl<T: TaskStore> Run<T> {
         let ends = telling.flow == Flow::Ends && rest.is_empty();
         let mut waited = false;
         let written = {
-            let mut write = pin!(beginning.write(&shared.store, &owner, &task_id, &mut batch));
+            let mut write = pin!(beginning.write(&telling.shared.store, telling.slot.context(), &mut batch));
             poll_fn(|cx| {
                 let written = write.as_mut().poll(cx);
                 waited |= written.is_pending();
@@ -174,7 +164,7 @@ impl<T: TaskStore> Run<T> {
         let snapshot = match written {
             Ok(snapshot) => snapshot,
             Err(error) => {
-                reporter.begin(Err(store_error(error, &task_id)));
+                reporter.answer(Err(store_error(error, telling.slot.context().task_id())));
                 return source.close();
             }
         };
@@ -185,9 +175,12 @@ impl<T: TaskStore> Run<T> {
         telling.silent &= !waited;
         // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.
         let shown = shows_beginning.then(|| snapshot.clone());
-        reporter.begin(Ok(Begun::Task(shown)));
+        reporter.begins(Begun::Task(shown));
         telling.reporter = Some(reporter);
         telling.written(snapshot, ends);
+        if let Some(reporter) = &mut telling.reporter {
+            reporter.tell();
+        }
         batch.append(&mut rest);
         if !goes_on {
             poll_fn(|cx| {
@@ -221,10 +214,10 @@ impl Beginning {
     async fn write<T: TaskStore>(
         self,
         store: &T,
-        owner: &Owner,
-        task_id: &str,
+        context: &TaskContext,
         events: &mut Vec<Event>,
     ) -> Result<Snapshot, StoreError> {
+        let (owner, task_id) = (context.owner(), context.task_id());
         match self {
             Self::Task(task) => store.create_with(owner, task, events).await,
             Self::Turn(revision) => store.append(owner, task_id, revision, mem::take(events)).await,

@@ -1,16 +1,18 @@
 //! Which agents run in this process.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    borrow::Borrow,
+    collections::HashSet,
+    hash::{Hash, Hasher},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
 };
 
 use tokio::sync::Notify;
 
-use crate::{agent::Cancellation, owner::Owner};
+use crate::agent::TaskContext;
 
 /// The runs of this process, by task. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +21,6 @@ pub(super) struct Runs(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     places: Mutex<Places>,
-    /// How many there are, with those that have left their place and are about to end.
-    alive: AtomicUsize,
     /// Told when none is left.
     idle: Notify,
     /// True if what is still at work is to be left as it stands, for others to go on with.
@@ -31,17 +31,40 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Places {
-    runs: HashMap<Arc<str>, RunHandle>,
+    runs: HashSet<RunHandle>,
+    /// How many there are, with those that have left their place and are about to end.
+    alive: usize,
     is_closed: bool,
+    /// True if somebody waits until there are none.
+    is_awaited: bool,
 }
 
-/// What others may know of a run.
+/// What others may know of a run. It is found by its task's id.
 #[derive(Clone, Debug)]
 pub(super) struct RunHandle {
-    pub(super) owner: Owner,
-    pub(super) cancellation: Cancellation,
+    pub(super) context: TaskContext,
     pub(super) streaming: bool,
 }
+
+impl Borrow<str> for RunHandle {
+    fn borrow(&self) -> &str {
+        self.context.task_id()
+    }
+}
+
+impl Hash for RunHandle {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Borrow::<str>::borrow(self).hash(state);
+    }
+}
+
+impl PartialEq for RunHandle {
+    fn eq(&self, other: &Self) -> bool {
+        self.context.task_id() == other.context.task_id()
+    }
+}
+
+impl Eq for RunHandle {}
 
 /// Why a run may not begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +79,7 @@ pub(super) enum Refused {
 #[derive(Debug)]
 pub(super) struct RunSlot {
     runs: Runs,
-    task_id: Arc<str>,
+    context: TaskContext,
     has_left: bool,
 }
 
@@ -65,16 +88,17 @@ impl Runs {
         self.0.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn begin(&self, task_id: &Arc<str>, handle: RunHandle, limit: usize) -> Result<RunSlot, Refused> {
+    pub(super) fn begin(&self, context: &TaskContext, streaming: bool, limit: usize) -> Result<RunSlot, Refused> {
+        let run = RunHandle { context: context.clone(), streaming };
         let mut places = self.places();
-        let is_full = places.runs.len() >= limit || places.is_closed;
-        match places.runs.entry(Arc::clone(task_id)) {
-            Entry::Occupied(_) => return Err(Refused::Busy),
-            Entry::Vacant(_) if is_full => return Err(Refused::Full),
-            Entry::Vacant(place) => place.insert(handle),
-        };
-        self.0.alive.fetch_add(1, Ordering::Relaxed);
-        Ok(RunSlot { runs: self.clone(), task_id: Arc::clone(task_id), has_left: false })
+        if places.runs.len() >= limit || places.is_closed {
+            return Err(if places.runs.contains(&run) { Refused::Busy } else { Refused::Full });
+        }
+        if !places.runs.insert(run) {
+            return Err(Refused::Busy);
+        }
+        places.alive += 1;
+        Ok(RunSlot { runs: self.clone(), context: context.clone(), has_left: false })
     }
 
     pub(super) fn get(&self, task_id: &str) -> Option<RunHandle> {
@@ -105,16 +129,20 @@ impl Runs {
     }
 
     /// Those that there are.
-    pub(super) fn all(&self) -> Vec<(Arc<str>, RunHandle)> {
-        self.places().runs.iter().map(|(id, handle)| (Arc::clone(id), handle.clone())).collect()
+    pub(super) fn all(&self) -> Vec<RunHandle> {
+        self.places().runs.iter().cloned().collect()
     }
 
     /// Waits until there is none.
     pub(super) async fn idle(&self) {
         loop {
             let told = self.0.idle.notified();
-            if self.0.alive.load(Ordering::Acquire) == 0 {
-                return;
+            {
+                let mut places = self.places();
+                if places.alive == 0 {
+                    return;
+                }
+                places.is_awaited = true;
             }
             told.await;
         }
@@ -122,18 +150,27 @@ impl Runs {
 }
 
 impl RunSlot {
+    pub(super) fn context(&self) -> &TaskContext {
+        &self.context
+    }
+
     /// Lets the task's next run begin, although this one has a last word to say.
     pub(super) fn leave(&mut self) {
         if !std::mem::replace(&mut self.has_left, true) {
-            self.runs.places().runs.remove(&self.task_id);
+            self.runs.places().runs.remove(&**self.context.task_id());
         }
     }
 }
 
 impl Drop for RunSlot {
     fn drop(&mut self) {
-        self.leave();
-        if self.runs.0.alive.fetch_sub(1, Ordering::Release) == 1 {
+        let mut places = self.runs.places();
+        if !self.has_left {
+            places.runs.remove(&**self.context.task_id());
+        }
+        places.alive -= 1;
+        // Nobody waits but where a server ends, and every message would pay for telling it.
+        if places.alive == 0 && places.is_awaited {
             self.runs.0.idle.notify_waiters();
         }
     }
@@ -145,32 +182,34 @@ mod tests {
 
     use super::*;
 
-    fn handle() -> RunHandle {
-        RunHandle { owner: Owner::anonymous(), cancellation: Cancellation::new(), streaming: false }
+    fn task(id: &str) -> TaskContext {
+        TaskContext::builder(id, "c").build()
     }
 
     #[test]
     fn a_task_runs_once_at_a_time_and_the_limit_holds_at_its_edge() {
         let runs = Runs::default();
-        let (a, b, c) = (Arc::from("a"), Arc::from("b"), Arc::from("c"));
-        let first = runs.begin(&a, handle(), 2).unwrap();
-        assert_eq!(runs.begin(&a, handle(), 2).unwrap_err(), Refused::Busy);
-        let _second = runs.begin(&b, handle(), 2).unwrap();
-        assert_eq!(runs.begin(&c, handle(), 2).unwrap_err(), Refused::Full);
+        let (a, b, c) = (task("a"), task("b"), task("c"));
+        let first = runs.begin(&a, false, 2).unwrap();
+        assert_eq!(runs.begin(&task("a"), false, 2).unwrap_err(), Refused::Busy);
+        let _second = runs.begin(&b, false, 2).unwrap();
+        assert_eq!(runs.begin(&a, false, 2).unwrap_err(), Refused::Busy);
+        assert_eq!(runs.begin(&c, false, 2).unwrap_err(), Refused::Full);
         drop(first);
         assert!(runs.get("a").is_none() && runs.get("b").is_some());
-        assert!(runs.begin(&a, handle(), 2).is_ok());
+        assert!(runs.begin(&a, false, 2).is_ok());
     }
+
     #[test]
     fn a_run_that_has_left_its_place_is_still_waited_for() {
         let runs = Runs::default();
         assert!(runs.idle().now_or_never().is_some());
-        let mut first = runs.begin(&Arc::from("a"), handle(), 1).unwrap();
+        let mut first = runs.begin(&task("a"), false, 1).unwrap();
         first.leave();
         assert!(runs.get("a").is_none());
-        let second = runs.begin(&Arc::from("a"), handle(), 1).unwrap();
+        let second = runs.begin(&task("a"), false, 1).unwrap();
         runs.close();
-        assert_eq!(runs.begin(&Arc::from("b"), handle(), 9).unwrap_err(), Refused::Full);
+        assert_eq!(runs.begin(&task("b"), false, 9).unwrap_err(), Refused::Full);
         let mut idle = Box::pin(runs.idle());
         assert!((&mut idle).now_or_never().is_none());
         drop(first);

@@ -20,11 +20,11 @@ use super::{
     progress::progress,
     retry::{self, Held, Retry, answer_again},
     run,
-    runs::{Refused, RunHandle},
+    runs::Refused,
     service::Shared,
 };
 use crate::{
-    agent::{Cancellation, IntoReply, TaskContext},
+    agent::{IntoReply, TaskContext},
     error::{BoxError, Error, ErrorKind},
     extension::ActivatedExtensions,
     operation::{Outcome, SendMessage},
@@ -168,41 +168,34 @@ where
     placed.task_id = Some(Arc::clone(&task_id));
     placed.context_id = Some(Arc::clone(&context_id));
 
-    let cancellation = Cancellation::new();
-    let handle = RunHandle { owner: owner.clone(), cancellation: cancellation.clone(), streaming };
-    let slot = shared.runs.begin(&task_id, handle, shared.settings.max_runs).map_err(|refused| match refused {
-        Refused::Busy => busy(&task_id),
-        Refused::Full => overloaded(),
-    })?;
-    let context = TaskContext::cancelable(Arc::clone(&task_id), Arc::clone(&context_id), cancellation.clone())
-        .owner(owner.clone())
+    let context = TaskContext::builder(task_id, context_id)
+        .owner(owner)
         .prior_task(before.as_ref().map(|before| Arc::clone(&before.task)))
         .referenced_tasks(referenced)
         .extensions(head.extensions.get::<ActivatedExtensions>().cloned().unwrap_or_default())
         .accepted_output_modes(configuration.accepted_output_modes)
         .metadata(metadata)
         .build();
+    let slot = shared.runs.begin(&context, streaming, shared.settings.max_runs).map_err(|refused| match refused {
+        Refused::Busy => busy(context.task_id()),
+        Refused::Full => overloaded(),
+    })?;
+    let (reporter, observer) = progress(&context);
     let mut agent_request = Request::from_parts(head, Arc::clone(&message));
-    agent_request.extensions_mut().insert(context.clone());
+    agent_request.extensions_mut().insert(context);
 
-    let (reporter, observer) = progress();
     let waits = streaming || !configuration.return_immediately;
     let undecided = shared.settings.reply == ReplyMode::Auto && before.is_none() && waits;
     let history_length = configuration.history_length;
     let run = run::Run {
         shared: shared.clone(),
-        owner: owner.clone(),
-        task_id: Arc::clone(&task_id),
-        context_id,
         message,
         began,
-        context,
         shows_beginning: streaming && (before.is_some() || history_length.is_some()),
         undecided,
         decide_by: if undecided && !streaming { deadline } else { None },
         before: before.clone(),
         begun: None,
-        cancellation,
         slot,
         reporter,
         claim,
@@ -211,8 +204,6 @@ where
         run: Some(Box::pin(run.drive(inner, agent_request))),
         pending: Pending {
             shared,
-            owner,
-            task_id,
             before,
             observer,
             deadline,

@@ -25,9 +25,8 @@ use super::{
     watch::{Alarm, Watch},
 };
 use crate::{
-    agent::{Cancellation, IntoReply},
+    agent::IntoReply,
     error::{BoxError, Error, ErrorKind},
-    owner::Owner,
     types::{Event, Message, StateKind, TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 
@@ -43,14 +42,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A run whose task there is.
 pub(super) struct Telling<T> {
     pub(super) shared: Shared<T>,
-    pub(super) owner: Owner,
-    pub(super) task_id: Arc<str>,
-    pub(super) context_id: Arc<str>,
     pub(super) narrator: Narrator,
     pub(super) revision: u64,
     pub(super) flow: Flow,
     pub(super) failure: Option<Error>,
-    pub(super) cancellation: Cancellation,
     pub(super) canceled: bool,
     /// True if the log says that the task waits for something.
     pub(super) interrupted: bool,
@@ -192,7 +187,7 @@ impl<T: TaskStore> Telling<T> {
                 Flow::Ends
             }
             // What an agent does to stop is no failure. It may hear of the cancel before the watch is asked.
-            Next::Step(Step::Failed(_)) if self.cancellation.is_canceled() => {
+            Next::Step(Step::Failed(_)) if self.slot.context().is_canceled() => {
                 self.narrator.stops(batch);
                 Flow::Ends
             }
@@ -218,7 +213,7 @@ impl<T: TaskStore> Telling<T> {
     }
 
     fn fail(&mut self, error: Error, batch: &mut Vec<Event>) -> Flow {
-        log_failure(&self.task_id, &error);
+        log_failure(self.slot.context().task_id(), &error);
         self.narrator.fails(&error, batch);
         self.failure = Some(error);
         Flow::Ends
@@ -242,12 +237,16 @@ impl<T: TaskStore> Telling<T> {
             // Until then the state of the task keeps other messages out.
             self.slot.leave();
         }
-        let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
-        let revision = self.revision;
+        let (shared, context, revision) = (self.shared.clone(), self.slot.context().clone(), self.revision);
+        let (store, owner, task_id) = (&shared.store, context.owner(), context.task_id());
         // A single event leaves the list, and its room, to those that come next.
         let mut write = pin!(match if batch.len() == 1 { batch.pop() } else { None } {
-            Some(event) => Either::Left(store.append_one(&owner, &task_id, revision, event)),
-            None => Either::Right(store.append(&owner, &task_id, revision, std::mem::take(batch))),
+            Some(event) => Either::Left(store.append_one(owner, task_id, revision, event)),
+            None => {
+                // An agent with that much to say has more.
+                let next = Vec::with_capacity(if batch.len() >= BATCH { BATCH } else { 0 });
+                Either::Right(store.append(owner, task_id, revision, std::mem::replace(batch, next)))
+            }
         });
         // What is gathered meanwhile counts from here on, so the limit on events is a batch or two late at worst.
         let mut waited = false;
@@ -271,12 +270,12 @@ impl<T: TaskStore> Telling<T> {
             // A cancel was faster, or the task is gone: there is nobody to tell anything.
             Err(StoreError::Terminal | StoreError::Conflict | StoreError::NotFound | StoreError::BadToken) => {
                 self.reporter = None;
-                self.cancellation.cancel();
+                self.slot.context().cancellation().cancel();
                 poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
                 false
             }
             Err(error @ StoreError::Unavailable(_)) => {
-                self.cancellation.cancel();
+                self.slot.context().cancellation().cancel();
                 source.close();
                 self.last_words(error).await;
                 false
@@ -298,7 +297,8 @@ impl<T: TaskStore> Telling<T> {
     /// was so busy that a cancel could not get in between. Gives back why the store could not do it.
     async fn close_log(&mut self, mut batch: Vec<Event>) -> Option<StoreError> {
         self.narrator.stops(&mut batch);
-        match self.shared.store.append(&self.owner, &self.task_id, self.revision, batch).await {
+        let context = self.slot.context();
+        match self.shared.store.append(context.owner(), context.task_id(), self.revision, batch).await {
             Ok(snapshot) => self.settle(snapshot, None),
             Err(error @ StoreError::Unavailable(_)) => return Some(error),
             Err(_) => self.reporter = None,
@@ -316,7 +316,7 @@ impl<T: TaskStore> Telling<T> {
     /// it can. There are no more that wait so than there were runs when the store went down: without it none begins.
     async fn last_words(&mut self, error: StoreError) {
         let error = Error::internal(error);
-        log_failure(&self.task_id, &error);
+        log_failure(self.slot.context().task_id(), &error);
         let longest = self.shared.store.lease().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT);
         let (told_by, mut wait) = (Instant::now() + TOLD_AFTER, FIRST_WAIT);
         loop {
@@ -347,17 +347,19 @@ impl<T: TaskStore> Telling<T> {
 
     /// Fails the task, unless it is over.
     fn note_failure(&self, error: &Error) -> impl Future<Output = Result<Option<Snapshot>, StoreError>> + use<T> {
-        let (store, owner, task_id) = (self.shared.store.clone(), self.owner.clone(), Arc::clone(&self.task_id));
+        let (shared, context) = (self.shared.clone(), self.slot.context().clone());
         let mut status = TaskStatus::new(TaskState::Failed);
         status.message = Some(Arc::new(Message::agent(error.message().into_owned())));
-        let update = TaskStatusUpdateEvent::new(Arc::clone(&task_id), Arc::clone(&self.context_id), status);
+        let (task_id, context_id) = (Arc::clone(context.task_id()), Arc::clone(context.context_id()));
+        let update = TaskStatusUpdateEvent::new(task_id, context_id, status);
         async move {
-            let Snapshot { task, revision } = store.get(&owner, &task_id).await?;
+            let (store, owner, task_id) = (&shared.store, context.owner(), context.task_id());
+            let Snapshot { task, revision } = store.get(owner, task_id).await?;
             if task.status.state.is_terminal() {
                 return Ok(None);
             }
             drop(task);
-            store.append(&owner, &task_id, revision, vec![Event::StatusUpdate(update)]).await.map(Some)
+            store.append(owner, task_id, revision, vec![Event::StatusUpdate(update)]).await.map(Some)
         }
     }
 }

@@ -12,14 +12,14 @@ use tokio::time::Instant;
 
 use super::settings::Settings;
 use crate::{
-    agent::Cancellation,
+    agent::TaskContext,
     timer::{Timer, Wakes},
 };
 
 pin_project! {
     /// Watches a run. It is asked only while the agent is silent, so an agent that answers at once costs no timer.
     pub(super) struct Watch {
-        cancellation: Cancellation,
+        context: TaskContext,
         run_timeout: Option<Duration>,
         idle_timeout: Option<Duration>,
         grace: Duration,
@@ -59,9 +59,9 @@ impl fmt::Display for Alarm {
 }
 
 impl Watch {
-    pub(super) fn new(cancellation: Cancellation, settings: &Settings, began: Instant) -> Self {
+    pub(super) fn new(context: TaskContext, settings: &Settings, began: Instant) -> Self {
         Self {
-            cancellation,
+            context,
             run_timeout: settings.run_timeout,
             idle_timeout: settings.idle_timeout,
             grace: settings.cancel_grace,
@@ -87,8 +87,8 @@ impl Watch {
             *this.heard = *now.insert(Instant::now());
         }
         // Whether there is a cancel is known without asking its future, which is needed to be woken by it.
-        if this.canceled_at.is_none() && (this.cancellation.is_canceled() || !this.cancel_wakes.whoever_asks(cx)) {
-            let cancel = this.cancel.get_or_insert_with(|| Box::pin(this.cancellation.canceled_owned()));
+        if this.canceled_at.is_none() && (this.context.is_canceled() || !this.cancel_wakes.whoever_asks(cx)) {
+            let cancel = this.cancel.get_or_insert_with(|| Box::pin(this.context.cancellation().canceled_owned()));
             if cancel.as_mut().poll(cx).is_ready() {
                 *this.canceled_at = Some(Instant::now());
                 *this.cancel = None;

@@ -39,14 +39,14 @@ impl Timestamp {
     }
 }
 
-/// The text, digit by digit: each status and each event has one, and a printer for all forms takes longer for it than
-/// everything else that is written of a status.
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Timestamp {
+    /// The text, digit by digit: each status and each event has one, and a printer for all forms takes longer for it than
+    /// everything else that is written of a status. `None` for years before the first, which have a sign.
+    pub(crate) fn digits(self) -> Option<[u8; 24]> {
         let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
         let civil = jiff::tz::Offset::UTC.to_datetime(moment);
         if civil.year() < 0 {
-            return write!(f, "{moment:.3}");
+            return None;
         }
         let mut text = *b"0000-00-00T00:00:00.000Z";
         let mut put = |last: usize, digits: usize, number: u16| {
@@ -63,8 +63,17 @@ impl fmt::Display for Timestamp {
         put(15, 2, civil.minute().unsigned_abs().into());
         put(18, 2, civil.second().unsigned_abs().into());
         put(22, 3, civil.millisecond().unsigned_abs());
-        // Digits and signs are ASCII.
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        Some(text)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.digits() {
+            // Digits and signs are ASCII.
+            Some(text) => f.write_str(std::str::from_utf8(&text).unwrap_or_default()),
+            None => write!(f, "{:.3}", jiff::Timestamp::from_millisecond(self.0).unwrap_or_default()),
+        }
     }
 }
 

@@ -74,7 +74,7 @@ impl Encoder {
             self.message(object.member("message"), shared);
         }
         if let Some(timestamp) = status.timestamp {
-            object.plain("timestamp", timestamp);
+            object.timestamp("timestamp", timestamp);
         }
         object.end();
     }

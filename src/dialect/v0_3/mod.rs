@@ -100,10 +100,7 @@ impl Dialect for V0_3 {
         if let Answer::ExtendedAgentCard(card) = answer {
             return self.encode_card(card, out);
         }
-        let start = out.len();
-        encode::Encoder::new(self).answer(answer, out)?;
-        escape_line_breaks(out, start);
-        Ok(())
+        encode::Encoder::new(self).answer(answer, out)
     }
 
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {

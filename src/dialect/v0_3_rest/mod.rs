@@ -87,14 +87,11 @@ impl Dialect for V0_3Rest {
         if let Answer::ExtendedAgentCard(card) = answer {
             return self.encode_card(card, out);
         }
-        let start = out.len();
         if self.double_base64 {
-            proto::answer::<encode::Form<true>>(answer, out)?;
+            proto::answer::<encode::Form<true>>(answer, out)
         } else {
-            proto::answer::<encode::Form<false>>(answer, out)?;
+            proto::answer::<encode::Form<false>>(answer, out)
         }
-        escape_line_breaks(out, start);
-        Ok(())
     }
 
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {

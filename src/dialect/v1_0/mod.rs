@@ -77,10 +77,7 @@ impl Dialect for V1_0 {
         if let Answer::ExtendedAgentCard(card) = answer {
             return self.encode_card(card, out);
         }
-        let start = out.len();
-        proto::answer::<encode::Form>(answer, out)?;
-        escape_line_breaks(out, start);
-        Ok(())
+        proto::answer::<encode::Form>(answer, out)
     }
 
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {

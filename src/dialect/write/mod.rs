@@ -9,7 +9,10 @@ use serde::Serialize;
 
 pub use self::line::escape_line_breaks;
 pub(super) use self::string::string;
-use crate::{error::Error, types::InlineBytes};
+use crate::{
+    error::Error,
+    types::{InlineBytes, Timestamp},
+};
 
 /// Writes a value of your own behind what is in the buffer, as one JSON text without raw line breaks.
 ///
@@ -111,6 +114,18 @@ impl<'a> Object<'a> {
     pub(super) fn plain(&mut self, name: &str, value: impl std::fmt::Display) {
         // A `Vec` can always be written.
         let _ = write!(self.member(name), "\"{value}\"");
+    }
+
+    pub(super) fn timestamp(&mut self, name: &str, timestamp: Timestamp) {
+        match timestamp.digits() {
+            Some(digits) => {
+                let out = self.member(name);
+                out.push(b'"');
+                out.extend_from_slice(&digits);
+                out.push(b'"');
+            }
+            None => self.plain(name, timestamp),
+        }
     }
 
     pub(super) fn number(&mut self, name: &str, number: u64) {
