@@ -86,7 +86,7 @@ struct OwnerIndex<R> {
 /// The tasks of one conversation. Most have one, for which a tree would be a large node that is nearly empty.
 #[derive(Debug)]
 enum Conversation<R> {
-    One(Key, Entry<R>),
+    One(Key),
     More(BTreeMap<Key, Entry<R>>),
 }
 
@@ -202,7 +202,9 @@ impl<R> Catalog<R> {
             None => Cow::Borrowed(&index.all),
             Some(id) => match index.contexts.get(id) {
                 None => return found,
-                Some(Conversation::One(key, entry)) => Cow::Owned(BTreeMap::from([(*key, entry.clone())])),
+                Some(Conversation::One(key)) => {
+                    Cow::Owned(index.all.get(key).map(|entry| (*key, entry.clone())).into_iter().collect())
+                }
                 Some(Conversation::More(entries)) => Cow::Borrowed(entries),
             },
         };
@@ -240,9 +242,9 @@ impl<R> OwnerIndex<R> {
         self.states[entry.state as usize] += 1;
         match self.contexts.entry(Arc::clone(context_id)) {
             hash_map::Entry::Vacant(place) => {
-                place.insert(Conversation::One(key, entry.clone()));
+                place.insert(Conversation::One(key));
             }
-            hash_map::Entry::Occupied(place) => place.into_mut().insert(key, entry.clone()),
+            hash_map::Entry::Occupied(place) => place.into_mut().insert(key, entry.clone(), &self.all),
         }
         self.all.insert(key, entry);
     }
@@ -253,7 +255,7 @@ impl<R> OwnerIndex<R> {
         self.states[state as usize] += 1;
         entry.state = state;
         match self.contexts.get_mut(context_id) {
-            Some(Conversation::One(key, one)) => (*key, one.state) = (new, state),
+            Some(Conversation::One(key)) => *key = new,
             Some(Conversation::More(entries)) => {
                 entries.remove(&old);
                 entries.insert(new, entry.clone());
@@ -281,9 +283,10 @@ impl<R> OwnerIndex<R> {
 }
 
 impl<R> Conversation<R> {
-    fn insert(&mut self, key: Key, entry: Entry<R>) {
+    /// With one more, of all that the owner has.
+    fn insert(&mut self, key: Key, entry: Entry<R>, all: &BTreeMap<Key, Entry<R>>) {
         let mut entries = match mem::replace(self, Self::More(BTreeMap::new())) {
-            Self::One(key, entry) => BTreeMap::from([(key, entry)]),
+            Self::One(key) => all.get(&key).map(|entry| (key, entry.clone())).into_iter().collect(),
             Self::More(entries) => entries,
         };
         entries.insert(key, entry);

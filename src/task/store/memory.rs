@@ -10,6 +10,7 @@ use super::{
     Claim, ListQuery, Snapshot, StoreError, StoredPage, TaskStore,
     claims::Claims,
     index::{Catalog, Keep, Key},
+    log::Log,
     record::{Follow, Record, RecordState, Waiter},
 };
 use crate::{
@@ -163,16 +164,8 @@ impl MemoryTaskStore {
             return Err(StoreError::Terminal);
         }
         let moved = all.iter().any(|event| event.state().is_some());
-        // Nothing below can fail half way: the batch holds nothing behind a terminal state.
-        let task = Arc::make_mut(&mut state.task);
-        for event in all {
-            fold(task, event).map_err(|_| StoreError::Terminal)?;
-        }
-        let mut number = expected;
-        state.log.extend(events.into_iter().map(|event| {
-            number += 1;
-            LogEntry::new(number, event)
-        }));
+        // This cannot fail half way: the batch holds nothing behind a terminal state.
+        state.append(events).map_err(|_| StoreError::Terminal)?;
         let mut dropped = Vec::new();
         if moved {
             let (old, new) = (state.key, state.key.at(status_time(&state.task)));
@@ -233,14 +226,14 @@ impl TaskStore for MemoryTaskStore {
         task: Arc<Task>,
         events: &mut Vec<Event>,
     ) -> Result<Snapshot, StoreError> {
-        let mut log = Vec::with_capacity(events.len() + 1);
-        log.push(LogEntry::new(1, Event::Task(Arc::clone(&task))));
+        let mut log = Log::of(&task, events);
         let mut task = task;
-        for (event, number) in std::mem::take(events).into_iter().zip(2..) {
-            fold(Arc::make_mut(&mut task), &event).map_err(|_| StoreError::Terminal)?;
-            log.push(LogEntry::new(number, event));
+        if !events.is_empty() {
+            let task = Arc::make_mut(&mut task);
+            events.iter().try_for_each(|event| fold(task, event)).map_err(|_| StoreError::Terminal)?;
+            log.extend(std::mem::take(events));
         }
-        let snapshot = Snapshot::new(Arc::clone(&task), log.len() as u64);
+        let snapshot = Snapshot::new(Arc::clone(&task), log.revision());
         let mut catalog = self.catalog_mut();
         let key = catalog.next_key(status_time(&task));
         let record = Arc::new(Record::new(owner.clone(), Arc::clone(&task), log, key));
@@ -271,7 +264,7 @@ impl TaskStore for MemoryTaskStore {
 
     async fn read(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
         let record = self.find(owner, id)?;
-        let state = self.look_into(&record)?;
+        let mut state = self.look_into(&record)?;
         let entries = state.entries(after);
         Ok(entries[..limit.min(entries.len())].to_vec())
     }

@@ -3,6 +3,7 @@ mod claims;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod durable;
 mod index;
+mod log;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -10,8 +10,12 @@ use std::{
 
 use futures_core::Stream;
 
-use super::{READ_AT_ONCE, Snapshot, StoreError, index::Key, waiters::Waiters};
-use crate::{owner::Owner, task::LogEntry, types::Task};
+use super::{READ_AT_ONCE, Snapshot, StoreError, index::Key, log::Log, waiters::Waiters};
+use crate::{
+    owner::Owner,
+    task::{FoldError, LogEntry, fold},
+    types::{Event, Task},
+};
 
 /// One task and its log.
 #[derive(Debug)]
@@ -23,7 +27,7 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct RecordState {
     pub(super) task: Arc<Task>,
-    pub(super) log: Vec<LogEntry>,
+    log: Log,
     pub(super) key: Key,
     waiters: Waiters,
     /// How many follow the log, whether they wait or not.
@@ -35,7 +39,7 @@ pub(super) struct RecordState {
 }
 
 impl Record {
-    pub(super) fn new(owner: Owner, task: Arc<Task>, log: Vec<LogEntry>, key: Key) -> Self {
+    pub(super) fn new(owner: Owner, task: Arc<Task>, log: Log, key: Key) -> Self {
         let waiters = Waiters::default();
         let state = RecordState { task, log, key, waiters, followers: 0, has_texts: false, gone: false };
         Self { owner, state: Mutex::new(state) }
@@ -67,7 +71,7 @@ impl Record {
 
 impl RecordState {
     pub(super) fn revision(&self) -> u64 {
-        self.log.len() as u64
+        self.log.revision()
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
@@ -79,13 +83,25 @@ impl RecordState {
     pub(super) fn forget_texts(&mut self) {
         if self.has_texts && self.followers == 0 && self.task.status.state.is_terminal() {
             self.has_texts = false;
-            self.log.iter_mut().for_each(LogEntry::forget_texts);
+            self.log.forget_texts();
         }
     }
 
     /// The entries behind this number.
-    pub(super) fn entries(&self, after: u64) -> &[LogEntry] {
-        usize::try_from(after).ok().and_then(|from| self.log.get(from..)).unwrap_or_default()
+    pub(super) fn entries(&mut self, after: u64) -> &[LogEntry] {
+        self.log.entries(after, &self.task)
+    }
+
+    /// Appends what there is.
+    ///
+    /// # Errors
+    /// If one of the events cannot follow, and then some of those before it have been folded in.
+    pub(super) fn append(&mut self, events: impl AsRef<[Event]> + IntoIterator<Item = Event>) -> Result<(), FoldError> {
+        self.log.before(events.as_ref(), &self.task);
+        let task = Arc::make_mut(&mut self.task);
+        events.as_ref().iter().try_for_each(|event| fold(task, event))?;
+        self.log.extend(events);
+        Ok(())
     }
 }
 
@@ -159,7 +175,7 @@ impl Follow {
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<LogEntry, StoreError>>> {
         let Some(waiter) = &mut self.waiter else { return Poll::Ready(self.error.take().map(Err)) };
         let error = match ready!(waiter.poll_grown(self.after, cx)) {
-            Ok(state) => {
+            Ok(mut state) => {
                 // Mostly there is a single one, which needs no room.
                 let mut entries = state.entries(self.after).iter().take(READ_AT_ONCE).cloned();
                 let first = entries.next();
