@@ -27,7 +27,7 @@ fn plain() -> Message {
 
 fn files() -> Message {
     let file = || Part::url("https://example.com/a.png").with_media_type("image/png");
-    Message::new(Role::User, (0..10).map(|_| file()).collect())
+    Message::new(Role::User, (0..10).map(|_| file()).collect::<Vec<_>>())
 }
 
 fn sound() -> Message {

@@ -57,8 +57,8 @@ fn fold_artifact(artifacts: &mut Vec<Arc<Artifact>>, update: &TaskArtifactUpdate
     let found = artifacts.iter_mut().rev().find(|artifact| artifact.artifact_id == update.artifact.artifact_id);
     match found {
         Some(artifact) if update.append => append(Arc::make_mut(artifact), &update.artifact),
-        Some(artifact) => *artifact = Arc::new(update.artifact.clone()),
-        None => artifacts.push(Arc::new(update.artifact.clone())),
+        Some(artifact) => *artifact = Arc::clone(&update.artifact),
+        None => artifacts.push(Arc::clone(&update.artifact)),
     }
 }
 

@@ -60,7 +60,7 @@ impl Narrator {
                 }
             }
             Update::Part(part) => {
-                let artifact = Artifact::new(self.fresh_artifact_id(), vec![part]);
+                let artifact = Artifact::new(self.fresh_artifact_id(), part);
                 self.artifact(ArtifactUpdate::new(artifact), out);
             }
             Update::Artifact(update) => {
@@ -108,7 +108,7 @@ impl Narrator {
             None => (self.fresh_artifact_id(), false),
         };
         self.text = Some(Arc::clone(&id));
-        let mut update = ArtifactUpdate::new(Artifact::new(id, vec![Part::text(text)]));
+        let mut update = ArtifactUpdate::new(Artifact::new(id, Part::text(text)));
         update.append = append;
         self.artifact(update, out);
     }
@@ -117,7 +117,7 @@ impl Narrator {
         out.push(Event::ArtifactUpdate(TaskArtifactUpdateEvent {
             task_id: Arc::clone(&self.task_id),
             context_id: Arc::clone(&self.context_id),
-            artifact: update.artifact,
+            artifact: Arc::new(update.artifact),
             append: update.append,
             last_chunk: update.last_chunk,
             metadata: update.metadata,

@@ -39,7 +39,7 @@ pub struct TaskArtifactUpdateEvent {
     /// Its conversation.
     pub context_id: Arc<str>,
     /// The result, or the parts to add to it.
-    pub artifact: Artifact,
+    pub artifact: Arc<Artifact>,
     /// True if the parts are added to the artifact of the same id, false if they replace it.
     pub append: bool,
     /// True if nothing more will be added to this artifact.
@@ -59,7 +59,8 @@ impl TaskStatusUpdateEvent {
 impl TaskArtifactUpdateEvent {
     /// This task now has this result.
     #[must_use]
-    pub fn new(task_id: Arc<str>, context_id: Arc<str>, artifact: Artifact) -> Self {
+    pub fn new(task_id: Arc<str>, context_id: Arc<str>, artifact: impl Into<Arc<Artifact>>) -> Self {
+        let artifact = artifact.into();
         Self { task_id, context_id, artifact, append: false, last_chunk: false, metadata: None }
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{JsonObject, Part};
+use super::{JsonObject, Part, Parts};
 
 /// Who said a [`Message`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub struct Message {
     /// Who said it.
     pub role: Role,
     /// What was said, at least one part.
-    pub parts: Vec<Part>,
+    pub parts: Parts,
     /// The conversation it belongs to.
     pub context_id: Option<Arc<str>>,
     /// The task it belongs to.
@@ -37,11 +37,11 @@ pub struct Message {
 
 impl Message {
     /// A message of these parts with a fresh id.
-    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+    pub fn new(role: Role, parts: impl Into<Parts>) -> Self {
         Self {
             message_id: fresh_id(),
             role,
-            parts,
+            parts: parts.into(),
             context_id: None,
             task_id: None,
             reference_task_ids: Vec::new(),
@@ -52,12 +52,12 @@ impl Message {
 
     /// One part, said by the agent.
     pub fn agent(part: impl Into<Part>) -> Self {
-        Self::new(Role::Agent, vec![part.into()])
+        Self::new(Role::Agent, part.into())
     }
 
     /// One part, said by the caller.
     pub fn user(part: impl Into<Part>) -> Self {
-        Self::new(Role::User, vec![part.into()])
+        Self::new(Role::User, part.into())
     }
 
     /// With this id.

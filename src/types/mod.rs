@@ -14,6 +14,7 @@ mod inline;
 mod json;
 mod message;
 mod part;
+mod parts;
 mod push;
 mod security;
 mod state;
@@ -32,6 +33,7 @@ pub use self::{
     json::{Json, JsonError, JsonObject},
     message::{Message, Role},
     part::{Part, PartContent},
+    parts::{Parts, PartsIntoIter},
     push::{PushAuthentication, PushNotificationConfig},
     security::{ApiKeyLocation, OAuthFlow, OAuthFlowKind, SecurityRequirement, SecurityScheme, SecuritySchemeKind},
     state::{StateKind, TaskState},

@@ -36,7 +36,7 @@ async fn send<St: BlobStore>(tasks: &MemoryTaskStore, files: &St, owner: &Owner,
     let agent = BlobLayer::new(files.clone()).keep_references(true).layer(agent);
     let service = TaskLayer::with_store(tasks.clone()).layer(agent);
     let mut message = Message::user("x");
-    message.parts = parts;
+    message.parts = parts.into();
     let send = OperationRequest::SendMessage(SendMessage::new(message));
     let mut request = Request::new(Operation::new(ProtocolVersion::V1_0, a2a_layers::call::Binding::JsonRpc, send));
     request.extensions_mut().insert(owner.clone());

@@ -157,7 +157,7 @@ async fn b093_the_ids_of_artifacts_are_the_same_on_every_connection() {
         let mut stream = server.subscribe_after(&run.id(), 3).await.unwrap();
         let Event::ArtifactUpdate(update) = next(&mut stream).await.to_event() else { panic!() };
         assert!(update.append);
-        ids.push(update.artifact.artifact_id);
+        ids.push(update.artifact.artifact_id.clone());
     }
     assert_eq!(ids[0], ids[1]);
 }

@@ -306,7 +306,7 @@ fn events_say_whether_they_are_the_last_in_the_spelling_of_0_3() {
     let update = TaskArtifactUpdateEvent {
         task_id: "t".into(),
         context_id: "c".into(),
-        artifact: Artifact::new("a", vec![Part::text("x")]),
+        artifact: std::sync::Arc::new(Artifact::new("a", vec![Part::text("x")])),
         append: true,
         last_chunk: true,
         metadata: None,
@@ -359,8 +359,13 @@ proptest! {
     #[test]
     fn whatever_is_said_comes_back(message in arbitrary_message()) {
         let text = written(&Answer::SentMessage(message.clone().into()));
-        let broken = text.contains(['\n', '\u{2028}']);
+        let mut event = Vec::new();
+        V0_3Rest::new().encode_event(&StreamEvent::Message(message.clone().into()), &mut event).unwrap();
+        let event = String::from_utf8(event).unwrap();
+        let broken = event.contains(['\n', '\u{2028}']);
         prop_assert!(!broken);
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        prop_assert_eq!(read(&event), read(&text));
         let params = send(&text);
         let mut expected = message;
         // The proto of 0.3 has no place for these.

@@ -81,7 +81,7 @@ impl<'a> StoredEvent<'a> {
             Self::Artifact(update) => Event::ArtifactUpdate(TaskArtifactUpdateEvent {
                 task_id: ids.task(update.task_id),
                 context_id: ids.context(update.context_id),
-                artifact: update.artifact.into_artifact(),
+                artifact: Arc::new(update.artifact.into_artifact()),
                 append: update.append,
                 last_chunk: update.last_chunk,
                 metadata: update.metadata,
@@ -89,7 +89,7 @@ impl<'a> StoredEvent<'a> {
             Self::Texts(StoredTexts { id, deltas }) => {
                 let id = arc(id);
                 events.extend(deltas.into_iter().map(|delta| {
-                    let artifact = Artifact::new(Arc::clone(&id), vec![Part::text(delta)]);
+                    let artifact = Artifact::new(Arc::clone(&id), Part::text(delta));
                     let ids = (Arc::clone(&ids.task_id), Arc::clone(&ids.context_id));
                     let mut update = TaskArtifactUpdateEvent::new(ids.0, ids.1, artifact);
                     update.append = true;

@@ -111,7 +111,7 @@ fn text<T: Serialize>(value: &T) -> String {
 /// The artifact's id and the text, if that is all that the event says.
 fn plain_delta<'a>(task_id: &str, context_id: &str, event: &'a Event) -> Option<(&'a str, &'a str)> {
     let Event::ArtifactUpdate(update) = event else { return None };
-    let Artifact { artifact_id, name: None, description: None, parts, extensions, metadata: None } = &update.artifact
+    let Artifact { artifact_id, name: None, description: None, parts, extensions, metadata: None } = &*update.artifact
     else {
         return None;
     };

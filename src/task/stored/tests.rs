@@ -50,7 +50,7 @@ fn message() -> impl Strategy<Value = Message> {
     (ids, any::<bool>(), vec(part(), 0..3), rest).prop_map(|(ids, agent, parts, rest)| Message {
         message_id: ids.0,
         role: if agent { Role::Agent } else { Role::User },
-        parts,
+        parts: parts.into(),
         context_id: ids.1.map(Arc::from),
         task_id: ids.2.map(Arc::from),
         reference_task_ids: rest.0,
@@ -66,7 +66,7 @@ fn artifact() -> impl Strategy<Value = Artifact> {
             artifact_id: Arc::from(id),
             name,
             description,
-            parts,
+            parts: parts.into(),
             extensions,
             metadata,
         },
@@ -108,7 +108,7 @@ fn event() -> impl Strategy<Value = Event> {
             Event::ArtifactUpdate(TaskArtifactUpdateEvent {
                 task_id: Arc::from(ids.0),
                 context_id: Arc::from(ids.1),
-                artifact,
+                artifact: Arc::new(artifact),
                 append,
                 last_chunk,
                 metadata,
