@@ -95,7 +95,7 @@ pub(crate) fn message(bytes: usize) -> Message {
 pub(crate) fn task(messages: usize) -> Arc<Task> {
     let mut task = Task::new(ID, CONTEXT, TaskState::Completed);
     task.status.timestamp = Some(Timestamp::from_millis(1_767_225_600_123));
-    task.artifacts = vec![Arc::new(Artifact::new("answer", vec![Part::text(text(200))]))];
+    task.artifacts = [Arc::new(Artifact::new("answer", vec![Part::text(text(200))]))].into();
     task.history = (0..messages)
         .map(|_| Arc::new(Message::user(text(200)).with_message_id(ID).with_task_id(ID).with_context_id(CONTEXT)))
         .collect();

@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use crate::types::{Artifact, Event, Part, PartContent, Task, TaskArtifactUpdateEvent, TaskStatus};
+use crate::types::{Artifact, Event, Few, Part, PartContent, Task, TaskArtifactUpdateEvent, TaskStatus};
 
 /// Why an event cannot follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn fold(task: &mut Task, event: &Event) -> Result<(), FoldError> {
     Ok(())
 }
 
-fn fold_artifact(artifacts: &mut Vec<Arc<Artifact>>, update: &TaskArtifactUpdateEvent) {
+fn fold_artifact(artifacts: &mut Few<Arc<Artifact>>, update: &TaskArtifactUpdateEvent) {
     // The one that grows is nearly always the last.
     let found = artifacts.iter_mut().rev().find(|artifact| artifact.artifact_id == update.artifact.artifact_id);
     match found {

@@ -7,7 +7,14 @@ use crate::{dialect::DialectKey, encoded::Text, types::Event};
 
 /// One entry of a task's log: an event and its number. Clones share it.
 #[derive(Clone)]
-pub struct LogEntry(Arc<Inner>);
+pub struct LogEntry {
+    batch: Batch,
+    at: usize,
+}
+
+/// Entries that were appended together, in one piece of memory.
+#[derive(Clone)]
+pub(crate) struct Batch(Arc<[Inner]>);
 
 struct Inner {
     number: u64,
@@ -26,19 +33,23 @@ impl LogEntry {
     /// The event of this number. Numbers begin at 1 and have no gaps.
     #[must_use]
     pub fn new(number: u64, event: Event) -> Self {
-        Self(Arc::new(Inner { number, event, texts: Texts::default() }))
+        Self { batch: Batch(Arc::new([Inner::new(number, event)])), at: 0 }
+    }
+
+    fn inner(&self) -> &Inner {
+        &self.batch.0[self.at]
     }
 
     /// Its number in the log, from 1.
     #[must_use]
     pub fn number(&self) -> u64 {
-        self.0.number
+        self.inner().number
     }
 
     /// What happened.
     #[must_use]
     pub fn event(&self) -> &Event {
-        &self.0.event
+        &self.inner().event
     }
 
     /// Its text in a dialect, made once and then shared by all who read the log.
@@ -46,7 +57,7 @@ impl LogEntry {
     /// # Errors
     /// What `encode` fails with.
     pub fn text<E>(&self, key: DialectKey, encode: impl FnOnce() -> Result<Text, E>) -> Result<Text, E> {
-        let mut texts = &self.0.texts;
+        let mut texts = &self.inner().texts;
         loop {
             match texts.first.get() {
                 Some((kept, text)) if *kept == key => return Ok(text.clone()),
@@ -61,18 +72,52 @@ impl LogEntry {
             }
         }
     }
+}
 
-    /// Lets go of the texts, unless somebody else has the entry just now.
-    pub(super) fn forget_texts(&mut self) {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
+impl Batch {
+    /// These events, numbered from this number on.
+    pub(crate) fn new(first: u64, events: impl IntoIterator<Item = Event>) -> Self {
+        // The numbers end no sooner than the events, and the list of those knows its length: one piece of memory.
+        Self(events.into_iter().zip(first..).map(|(event, number)| Inner::new(number, event)).collect())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The number of its first entry.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.0.first().map(|inner| inner.number)
+    }
+
+    /// Its entries from this place on.
+    pub(crate) fn entries(&self, from: usize) -> impl Iterator<Item = LogEntry> + '_ {
+        (from..self.len()).map(|at| LogEntry { batch: self.clone(), at })
+    }
+
+    /// Lets go of the texts, unless somebody else has an entry just now.
+    pub(crate) fn forget_texts(&mut self) {
+        for inner in Arc::get_mut(&mut self.0).into_iter().flatten() {
             inner.texts = Texts::default();
         }
     }
 }
 
+impl Inner {
+    fn new(number: u64, event: Event) -> Self {
+        Self { number, event, texts: Texts::default() }
+    }
+}
+
 impl fmt::Debug for LogEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LogEntry").field(&self.0.number).field(&self.0.event).finish()
+        f.debug_tuple("LogEntry").field(&self.number()).field(self.event()).finish()
+    }
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries(0)).finish()
     }
 }
 

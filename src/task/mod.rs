@@ -230,7 +230,6 @@ mod subscribe;
 mod telling;
 mod watch;
 
-pub(crate) use self::progress::Progress;
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
 pub use self::store::{PostgresTaskStore, PostgresTaskStoreBuilder};
@@ -246,3 +245,4 @@ pub use self::{
     store::{Claim, ListQuery, LostRun, MemoryTaskStore, Snapshot, StoreError, StoredPage, TaskStore},
     stream::EventStream,
 };
+pub(crate) use self::{log::Batch, progress::Progress};

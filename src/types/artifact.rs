@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{JsonObject, Parts};
+use super::{Few, JsonObject, Part};
 
 /// A result of a task (spec 1.0 §4.1.7).
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Artifact {
     /// What it is.
     pub description: Option<String>,
     /// What it holds.
-    pub parts: Parts,
+    pub parts: Few<Part>,
     /// URIs of the extensions that are at work in it.
     pub extensions: Vec<String>,
     /// Anything else the agent wants to say about it.
@@ -22,7 +22,7 @@ pub struct Artifact {
 
 impl Artifact {
     /// An artifact of these parts.
-    pub fn new(artifact_id: impl Into<Arc<str>>, parts: impl Into<Parts>) -> Self {
+    pub fn new(artifact_id: impl Into<Arc<str>>, parts: impl Into<Few<Part>>) -> Self {
         Self {
             artifact_id: artifact_id.into(),
             name: None,

@@ -1,6 +1,6 @@
-use std::{fmt, iter::FusedIterator, ops::Index, ops::Range, sync::Arc};
+use std::{fmt, iter::FusedIterator, mem, ops::Index, ops::Range, sync::Arc};
 
-use super::Message;
+use super::{Few, Message};
 
 /// How many messages are shared as one: few enough that copying those not shared yet costs next to nothing, many enough
 /// that a long history is a short list of them.
@@ -19,14 +19,14 @@ pub struct History {
     /// Full pieces, each of the same size; `None` as long as there is none.
     shared: Option<Arc<Vec<Piece>>>,
     /// Fewer than a piece.
-    last: Vec<Arc<Message>>,
+    last: Few<Arc<Message>>,
 }
 
 impl History {
     /// Nothing was said yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { shared: None, last: Vec::new() }
+        Self { shared: None, last: Few::new() }
     }
 
     /// How many messages there are.
@@ -45,7 +45,7 @@ impl History {
     pub fn push(&mut self, message: Arc<Message>) {
         self.last.push(message);
         if self.last.len() == SHARED {
-            Arc::make_mut(self.shared.get_or_insert_default()).push(self.last.drain(..).collect());
+            Arc::make_mut(self.shared.get_or_insert_default()).push(mem::take(&mut self.last).into_vec().into());
         }
     }
 

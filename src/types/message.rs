@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{JsonObject, Part, Parts};
+use super::{Few, JsonObject, Part};
 
 /// Who said a [`Message`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub struct Message {
     /// Who said it.
     pub role: Role,
     /// What was said, at least one part.
-    pub parts: Parts,
+    pub parts: Few<Part>,
     /// The conversation it belongs to.
     pub context_id: Option<Arc<str>>,
     /// The task it belongs to.
@@ -37,7 +37,7 @@ pub struct Message {
 
 impl Message {
     /// A message of these parts with a fresh id.
-    pub fn new(role: Role, parts: impl Into<Parts>) -> Self {
+    pub fn new(role: Role, parts: impl Into<Few<Part>>) -> Self {
         Self {
             message_id: fresh_id(),
             role,

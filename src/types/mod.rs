@@ -9,12 +9,12 @@
 mod artifact;
 mod card;
 mod event;
+mod few;
 mod history;
 mod inline;
 mod json;
 mod message;
 mod part;
-mod parts;
 mod push;
 mod security;
 mod state;
@@ -28,12 +28,12 @@ pub use self::{
         AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface, AgentProvider, AgentSkill,
     },
     event::{Event, TaskArtifactUpdateEvent, TaskStatusUpdateEvent},
+    few::{Few, FewIntoIter},
     history::{History, HistoryIter, Messages},
     inline::InlineBytes,
     json::{Json, JsonError, JsonObject},
     message::{Message, Role},
     part::{Part, PartContent},
-    parts::{Parts, PartsIntoIter},
     push::{PushAuthentication, PushNotificationConfig},
     security::{ApiKeyLocation, OAuthFlow, OAuthFlowKind, SecurityRequirement, SecurityScheme, SecuritySchemeKind},
     state::{StateKind, TaskState},

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Artifact, History, JsonObject, Message, TaskState, Timestamp};
+use super::{Artifact, Few, History, JsonObject, Message, TaskState, Timestamp};
 
 /// A unit of work (spec 1.0 §4.1.1).
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Task {
     /// Where it stands.
     pub status: TaskStatus,
     /// Its results so far.
-    pub artifacts: Vec<Arc<Artifact>>,
+    pub artifacts: Few<Arc<Artifact>>,
     /// What was said, oldest first.
     pub history: History,
     /// Anything else the agent wants to say about it.
@@ -39,7 +39,7 @@ impl Task {
             id: id.into(),
             context_id: context_id.into(),
             status: TaskStatus::new(state),
-            artifacts: Vec::new(),
+            artifacts: Few::new(),
             history: History::new(),
             metadata: None,
         }

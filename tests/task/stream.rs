@@ -28,7 +28,9 @@ async fn b074_b075_b076_text_is_one_artifact_and_v030_the_task_holds_it_whole() 
         .iter()
         .filter_map(|event| match event.to_event() {
             // B078: the end of the stream is the status, not a last chunk.
-            Event::ArtifactUpdate(update) => Some((update.artifact.artifact_id.clone(), update.append, update.last_chunk)),
+            Event::ArtifactUpdate(update) => {
+                Some((update.artifact.artifact_id.clone(), update.append, update.last_chunk))
+            }
             _ => None,
         })
         .collect();

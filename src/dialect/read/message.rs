@@ -1,7 +1,7 @@
 use super::{At, List, Struct, Text};
 use crate::{
     error::Error,
-    types::{Message, Part, Parts, Role},
+    types::{Few, Message, Part, Role},
 };
 
 /// What a message may have, which every version says alike.
@@ -16,7 +16,7 @@ pub(in crate::dialect) struct Optional<'de> {
 
 impl Optional<'_> {
     /// With what a message must have.
-    pub(in crate::dialect) fn message(self, message_id: String, role: Role, parts: Parts) -> Message {
+    pub(in crate::dialect) fn message(self, message_id: String, role: Role, parts: Few<Part>) -> Message {
         Message {
             message_id,
             role,
@@ -35,7 +35,7 @@ pub(in crate::dialect) fn parts<T>(
     list: Option<List<T>>,
     at: &At<'_>,
     read: impl Fn(T, &At<'_>) -> Result<Part, Error>,
-) -> Result<Parts, Error> {
+) -> Result<Few<Part>, Error> {
     let parts = at.required(list)?.0;
     if parts.is_empty() {
         return Err(at.invalid("must not be empty"));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    task::LogEntry,
-    types::{Event, Task, TaskStatus},
+    task::{Batch, LogEntry},
+    types::{Event, Few, Task, TaskStatus},
 };
 
 /// What happened to a task, beginning with the task as it was made.
@@ -13,7 +13,9 @@ pub(super) struct Log {
     /// As long as nobody has asked for the first entry: most tasks are over before anybody does, and until then it can be
     /// told from the task itself.
     made: Option<Made>,
-    entries: Vec<LogEntry>,
+    /// In their order; none is empty.
+    batches: Few<Batch>,
+    revision: u64,
 }
 
 /// What a task was when it was made, as far as it may change.
@@ -25,10 +27,10 @@ struct Made {
 }
 
 impl Log {
-    /// The log of a task that is new, with room for what happens to it at once.
+    /// The log of a task that is new, before such events change it.
     pub(super) fn of(task: &Arc<Task>, events: &[Event]) -> Self {
         let made = Made { status: task.status.clone(), messages: task.history.len() };
-        let mut log = Self { made: Some(made), entries: Vec::with_capacity(events.len()) };
+        let mut log = Self { made: Some(made), batches: Few::new(), revision: 1 };
         if !task.artifacts.is_empty() || task.metadata.is_some() {
             log.write_first(|_| Arc::clone(task));
         }
@@ -37,7 +39,7 @@ impl Log {
     }
 
     pub(super) fn revision(&self) -> u64 {
-        self.entries.len() as u64 + u64::from(self.made.is_some())
+        self.revision
     }
 
     /// To be called before such events change the task.
@@ -49,26 +51,36 @@ impl Log {
     }
 
     pub(super) fn extend(&mut self, events: impl IntoIterator<Item = Event>) {
-        let numbers = self.revision() + 1..;
-        self.entries.extend(events.into_iter().zip(numbers).map(|(event, number)| LogEntry::new(number, event)));
+        let batch = Batch::new(self.revision + 1, events);
+        self.revision += batch.len() as u64;
+        if batch.len() > 0 {
+            self.batches.push(batch);
+        }
     }
 
     /// The entries behind this number, of what this task is now.
-    pub(super) fn entries(&mut self, after: u64, task: &Task) -> &[LogEntry] {
+    pub(super) fn entries(&mut self, after: u64, task: &Task) -> impl Iterator<Item = LogEntry> + '_ {
         if after == 0 {
             self.write_first(|made| made.task(task));
         }
-        let after = after - u64::from(self.made.is_some());
-        usize::try_from(after).ok().and_then(|from| self.entries.get(from..)).unwrap_or_default()
+        // The batch in which the next entry is, or all of them lie behind it: then it is the first.
+        let behind =
+            self.batches.partition_point(|batch| batch.first().is_some_and(|first| first <= after.saturating_add(1)));
+        let batches = self.batches.get(behind.saturating_sub(1)..).unwrap_or_default();
+        let skipped =
+            batches.first().and_then(Batch::first).map_or(0, |first| after.saturating_add(1).saturating_sub(first));
+        let mut from = usize::try_from(skipped).unwrap_or(usize::MAX);
+        batches.iter().flat_map(move |batch| batch.entries(std::mem::take(&mut from)))
     }
 
     pub(super) fn forget_texts(&mut self) {
-        self.entries.iter_mut().for_each(LogEntry::forget_texts);
+        self.batches.iter_mut().for_each(Batch::forget_texts);
     }
 
     fn write_first(&mut self, task: impl FnOnce(Made) -> Arc<Task>) {
         if let Some(made) = self.made.take() {
-            self.entries.insert(0, LogEntry::new(1, Event::Task(task(made))));
+            let first = Batch::new(1, [Event::Task(task(made))]);
+            self.batches = std::iter::once(first).chain(std::mem::take(&mut self.batches)).collect();
         }
     }
 }
@@ -138,12 +150,13 @@ mod tests {
                         log.extend([event.clone()]);
                     }
                     assert_eq!(log.revision(), all.len() as u64 + 1);
-                    let numbers = |entries: &[LogEntry]| entries.iter().map(LogEntry::number).collect::<Vec<_>>();
-                    assert_eq!(numbers(log.entries(1, &task)), (2..=log.revision()).collect::<Vec<_>>());
-                    let told: Vec<_> = log.entries(0, &task).iter().map(|entry| entry.event().clone()).collect();
+                    let mut numbers = |after| log.entries(after, &task).map(|entry| entry.number()).collect::<Vec<_>>();
+                    let last = all.len() as u64 + 1;
+                    for after in (1..=last).chain([0, last + 1, u64::MAX - 1, u64::MAX]) {
+                        assert_eq!(numbers(after), (after.saturating_add(1)..=last).collect::<Vec<_>>(), "{after}");
+                    }
+                    let told: Vec<_> = log.entries(0, &task).map(|entry| entry.event().clone()).collect();
                     assert_eq!((&told[0], &told[1..]), (&Event::Task(Arc::clone(&first)), &all[..]));
-                    assert_eq!(numbers(log.entries(0, &task)), (1..=log.revision()).collect::<Vec<_>>());
-                    assert!(log.entries(log.revision(), &task).is_empty() && log.entries(u64::MAX, &task).is_empty());
                 }
             }
         }

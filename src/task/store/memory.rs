@@ -265,8 +265,7 @@ impl TaskStore for MemoryTaskStore {
     async fn read(&self, owner: &Owner, id: &str, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
         let record = self.find(owner, id)?;
         let mut state = self.look_into(&record)?;
-        let entries = state.entries(after);
-        Ok(entries[..limit.min(entries.len())].to_vec())
+        Ok(state.entries(after).take(limit).collect())
     }
 
     async fn grown(&self, owner: &Owner, id: &str, after: u64) -> Result<(), StoreError> {

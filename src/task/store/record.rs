@@ -88,7 +88,7 @@ impl RecordState {
     }
 
     /// The entries behind this number.
-    pub(super) fn entries(&mut self, after: u64) -> &[LogEntry] {
+    pub(super) fn entries(&mut self, after: u64) -> impl Iterator<Item = LogEntry> + '_ {
         self.log.entries(after, &self.task)
     }
 
@@ -177,7 +177,7 @@ impl Follow {
         let error = match ready!(waiter.poll_grown(self.after, cx)) {
             Ok(mut state) => {
                 // Mostly there is a single one, which needs no room.
-                let mut entries = state.entries(self.after).iter().take(READ_AT_ONCE).cloned();
+                let mut entries = state.entries(self.after).take(READ_AT_ONCE);
                 let first = entries.next();
                 self.entries.extend(entries);
                 return Poll::Ready(first.map(Ok));
