@@ -104,7 +104,7 @@ pub(super) fn sent(
     Ok(Answer::SentTask(TaskView::new(snapshot.task).with_history_length(history_length)).into())
 }
 
-fn lost() -> Error {
+pub(super) fn lost() -> Error {
     Error::internal("the run ended before it began")
 }
 

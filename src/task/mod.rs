@@ -212,7 +212,6 @@ mod keeper;
 mod layer;
 mod log;
 mod narrator;
-mod next;
 mod progress;
 mod requests;
 mod rerun;
@@ -229,6 +228,7 @@ mod stream;
 mod subscribe;
 mod telling;
 mod watch;
+mod work;
 
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]

@@ -7,7 +7,9 @@ use tokio::time::Instant;
 use tower_service::Service;
 use tracing::Instrument as _;
 
-use super::{LogEntry, LostRun, Snapshot, StoreError, TaskStore, fold, progress::progress, run::Run, service::Shared};
+use super::{
+    LogEntry, LostRun, Snapshot, StoreError, TaskStore, fold, progress::progress, run::Run, service::Shared, work::work,
+};
 use crate::{
     agent::{IntoReply, TaskContext},
     error::BoxError,
@@ -78,11 +80,16 @@ where
         shows_beginning: false,
         undecided: false,
         decide_by: None,
+        timer: None,
+        called: false,
         reporter: progress(slot.context()).0,
         slot,
         claim: None,
     };
-    tokio::spawn(run.drive(inner, request).in_current_span());
+    let mut work = work(run, inner, request);
+    if let Some(run) = work.as_mut().take_run() {
+        tokio::spawn(run.drive(work).in_current_span());
+    }
     Ok(Rerun::Settled)
 }
 

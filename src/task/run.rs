@@ -5,29 +5,26 @@ use std::{
     mem,
     pin::{Pin, pin},
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll},
 };
 
-use http::Request;
 use tokio::time::{Instant, Sleep, sleep_until};
-use tower_service::Service;
 
 use super::{
     FirstEvent, Snapshot, StoreError, TaskStore,
     error::{overloaded, store_error},
     narrator::{Flow, Narrator},
-    next::{Next, poll_next},
     progress::{Begun, Reporter},
     retry::Held,
     runs::RunSlot,
     service::Shared,
-    source::{Source, Step},
+    source::Step,
     telling::Telling,
-    watch::Watch,
+    work::{AtWork, Next, Work},
 };
 use crate::{
-    agent::{IntoReply, TaskContext, Update},
-    error::{BoxError, Error, ErrorKind},
+    agent::{TaskContext, Update},
+    error::{Error, ErrorKind},
     types::{Event, Message, Role, Task},
 };
 
@@ -47,58 +44,97 @@ pub(super) struct Run<T> {
     pub(super) undecided: bool,
     /// When it is decided that there is one, if the agent has said nothing by then.
     pub(super) decide_by: Option<Instant>,
+    pub(super) timer: Option<Pin<Box<Sleep>>>,
+    /// True once the agent has the message.
+    pub(super) called: bool,
     pub(super) slot: RunSlot,
     pub(super) reporter: Reporter,
     /// That the message is this run's, where one that comes again is recognised.
     pub(super) claim: Option<Held>,
 }
 
+/// What goes on of a run when its first turn is over.
+type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A run whose agent has taken the message, before anything of it is written.
+struct Opening<T> {
+    telling: Telling<T>,
+    work: Work<T>,
+    beginning: Beginning,
+    called: bool,
+    /// What the agent did first, where the beginning is to be seen alone.
+    first: Option<Box<Next>>,
+    shows_beginning: bool,
+    batch: Vec<Event>,
+    /// What is written behind the beginning.
+    rest: Vec<Event>,
+    reporter: Reporter,
+    claim: Option<Held>,
+}
+
 impl<T: TaskStore> Run<T> {
-    pub(super) async fn drive<S>(mut self, inner: S, request: Request<Arc<Message>>)
-    where
-        S: Service<Request<Arc<Message>>>,
-        S::Response: IntoReply,
-        S::Error: Into<BoxError>,
-    {
-        let mut source = pin!(Source::new(inner, request));
-        let mut watch = pin!(Watch::new(self.slot.context().clone(), &self.shared.settings, self.began));
-        let mut called = false;
-        // Made only for agents that take their time.
-        let mut timer: Option<Pin<Box<Sleep>>> = None;
-        let first = poll_fn(|cx| {
-            loop {
-                match poll_next(source.as_mut(), watch.as_mut(), cx) {
-                    Poll::Ready(Next::Step(Step::Called)) => called = true,
-                    Poll::Ready(next) => return Poll::Ready(Some(next)),
-                    // The agent has taken the message without refusing it.
-                    Poll::Pending if !self.undecided && !self.slot.context().is_held() => return Poll::Ready(None),
-                    Poll::Pending => break,
-                }
-            }
-            let Some(deadline) = self.decide_by else { return Poll::Pending };
-            timer.get_or_insert_with(|| Box::pin(sleep_until(deadline))).as_mut().poll(cx).map(|()| None)
+    /// The first turn, in which an agent with a ready answer says all that it has to say. Gives back what goes on, unless
+    /// that was all.
+    pub(super) fn begin(mut self, mut work: Work<T>, cx: &mut Context<'_>) -> Option<Rest> {
+        match self.poll_first(work.as_mut(), cx) {
+            Poll::Ready(first) => Some(Box::pin(self.open(first, work, cx)?.write())),
+            Poll::Pending => Some(Box::pin(self.drive(work))),
+        }
+    }
+
+    /// All of it.
+    pub(super) async fn drive(mut self, mut work: Work<T>) {
+        let first = poll_fn(|cx| self.poll_first(work.as_mut(), cx)).await;
+        let (mut run, mut input) = (Some(self), Some((first, work)));
+        let opening = poll_fn(|cx| {
+            Poll::Ready(run.take().zip(input.take()).and_then(|(run, (first, work))| run.open(first, work, cx)))
         });
-        let first = match first.await {
+        if let Some(opening) = opening.await {
+            opening.write().await;
+        }
+    }
+
+    /// Ready when it is known whether there will be a task; `None` if the agent has nothing to say to that.
+    fn poll_first(&mut self, mut work: AtWork<'_, T>, cx: &mut Context<'_>) -> Poll<Option<Next>> {
+        loop {
+            match work.as_mut().poll_next(cx) {
+                Poll::Ready(Next::Step(Step::Called)) => self.called = true,
+                Poll::Ready(next) => return Poll::Ready(Some(next)),
+                // The agent has taken the message without refusing it.
+                Poll::Pending if !self.undecided && !self.slot.context().is_held() => return Poll::Ready(None),
+                Poll::Pending => break,
+            }
+        }
+        let Some(deadline) = self.decide_by else { return Poll::Pending };
+        self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline))).as_mut().poll(cx).map(|()| None)
+    }
+
+    /// What the agent did first begins a task, unless it makes one needless.
+    fn open(mut self, first: Option<Next>, mut work: Work<T>, cx: &mut Context<'_>) -> Option<Opening<T>> {
+        let first = match first {
             Some(Next::Step(Step::Failed(error))) if refuses(&error) || self.slot.context().is_lost() => {
-                return self.reporter.answer(Err(error));
+                self.reporter.answer(Err(error));
+                return None;
             }
             Some(Next::Step(Step::Update(Update::Message(mut message)))) if self.undecided => {
                 message.role = Role::Agent;
                 message.context_id.get_or_insert_with(|| Arc::clone(self.slot.context().context_id()));
                 self.reporter.answer(Ok(Begun::Message(Arc::new(message))));
-                return source.close();
+                work.as_mut().close();
+                return None;
             }
             first => first,
         };
         if self.shared.runs.are_handed_over() {
             // Nobody has seen anything of it yet; whoever sends it again finds another process.
             self.reporter.answer(Err(overloaded()));
-            return source.close();
+            work.as_mut().close();
+            return None;
         }
         if let Some(changed) = self.slot.context().take_changed() {
             self.message = changed;
         }
-        let Self { shared, message, before, begun, shows_beginning, slot, mut reporter, .. } = self;
+        let Self { shared, message, before, begun, called, shows_beginning, slot, reporter, claim, .. } = self;
         let ids = || (Arc::clone(slot.context().task_id()), Arc::clone(slot.context().context_id()));
         let (task_id, context_id) = ids();
         let mut narrator = Narrator::new(task_id, context_id, before.as_ref().map(|before| &*before.task));
@@ -135,66 +171,77 @@ impl<T: TaskStore> Run<T> {
             reporter: None,
         };
         // What the agent has said by now is written with the beginning, as one, unless somebody wants to see that alone.
-        let (mut first, mut rest) = (first, Vec::new());
-        let goes_on = !shows_beginning;
-        if goes_on {
+        let mut rest = Vec::new();
+        let first = if shows_beginning {
+            first.map(Box::new)
+        } else {
             let beginning = batch.len();
-            poll_fn(|cx| {
-                telling.begins(called, first.take(), source.as_mut(), watch.as_mut(), &mut batch, cx);
-                Poll::Ready(())
-            })
-            .await;
+            telling.begins(called, first, work.as_mut(), &mut batch, cx);
             if telling.narrator.state().is_interrupted() {
                 // A task that waits for its caller must not be seen before its place is free, nor a place be free before
                 // its task is known to be taken.
                 rest = batch.split_off(beginning);
             }
-        }
-        let ends = telling.flow == Flow::Ends && rest.is_empty();
-        let mut waited = false;
-        let written = {
-            let mut write = pin!(beginning.write(&telling.shared.store, telling.slot.context(), &mut batch));
-            poll_fn(|cx| {
-                let written = write.as_mut().poll(cx);
-                waited |= written.is_pending();
-                written
-            })
-            .await
+            None
         };
-        let snapshot = match written {
-            Ok(snapshot) => snapshot,
-            Err(error) => {
-                reporter.answer(Err(store_error(error, telling.slot.context().task_id())));
-                return source.close();
+        Some(Opening { telling, work, beginning, called, first, shows_beginning, batch, rest, reporter, claim })
+    }
+}
+
+impl<T: TaskStore> Opening<T> {
+    /// Writes the beginning, and goes on with the run.
+    fn write(self) -> impl Future<Output = ()> + Send {
+        // Taken apart out here: a future keeps what it was made of beside what it makes of that.
+        let Self { mut telling, mut work, beginning, called, mut first, shows_beginning, .. } = self;
+        let Self { mut batch, mut rest, mut reporter, claim, .. } = self;
+        async move {
+            let ends = telling.flow == Flow::Ends && rest.is_empty();
+            let mut waited = false;
+            let written = {
+                let mut write = pin!(beginning.write(&telling.shared.store, telling.slot.context(), &mut batch));
+                poll_fn(|cx| {
+                    let written = write.as_mut().poll(cx);
+                    waited |= written.is_pending();
+                    written
+                })
+                .await
+            };
+            let snapshot = match written {
+                Ok(snapshot) => snapshot,
+                Err(error) => {
+                    reporter.answer(Err(store_error(error, telling.slot.context().task_id())));
+                    return work.as_mut().close();
+                }
+            };
+            if let Some(claim) = claim {
+                claim.keep();
             }
-        };
-        if let Some(claim) = self.claim {
-            claim.keep();
+            // The agent may have something to say again after that time.
+            telling.silent &= !waited;
+            // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.
+            let shown = shows_beginning.then(|| snapshot.clone());
+            reporter.begins(Begun::Task(shown));
+            telling.reporter = Some(reporter);
+            telling.written(snapshot, ends);
+            if let Some(reporter) = &mut telling.reporter {
+                reporter.tell();
+            }
+            batch.append(&mut rest);
+            if shows_beginning {
+                let mut first = first.take().map(|first| *first);
+                poll_fn(|cx| {
+                    telling.begins(called, first.take(), work.as_mut(), &mut batch, cx);
+                    Poll::Ready(())
+                })
+                .await;
+            }
+            // Most agents have said all by now. What the others need is several times as much as all of this, and has its
+            // own room.
+            if telling.flow != Flow::Ends || !batch.is_empty() {
+                Box::pin(telling.tell(work.as_mut(), batch)).await;
+            }
+            work.as_mut().close();
         }
-        // The agent may have something to say again after that time.
-        telling.silent &= !waited;
-        // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.
-        let shown = shows_beginning.then(|| snapshot.clone());
-        reporter.begins(Begun::Task(shown));
-        telling.reporter = Some(reporter);
-        telling.written(snapshot, ends);
-        if let Some(reporter) = &mut telling.reporter {
-            reporter.tell();
-        }
-        batch.append(&mut rest);
-        if !goes_on {
-            poll_fn(|cx| {
-                telling.begins(called, first.take(), source.as_mut(), watch.as_mut(), &mut batch, cx);
-                Poll::Ready(())
-            })
-            .await;
-        }
-        // Most agents have said all by now. What the others need is several times as much as all of this, and has its own
-        // room.
-        if telling.flow != Flow::Ends || !batch.is_empty() {
-            Box::pin(telling.tell(source.as_mut(), watch, batch)).await;
-        }
-        source.close();
     }
 }
 

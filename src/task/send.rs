@@ -2,7 +2,6 @@
 
 use std::{
     future::poll_fn,
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
 };
@@ -15,13 +14,14 @@ use uuid::Uuid;
 
 use super::{
     EventStream, ReplyMode, Snapshot, StoreError, TaskStore,
-    answer::Pending,
+    answer::{Pending, lost},
     error::{overloaded, store_error},
     progress::progress,
     retry::{self, Held, Retry, answer_again},
-    run,
+    run::Run,
     runs::Refused,
     service::Shared,
+    work::{Work, work},
 };
 use crate::{
     agent::{IntoReply, TaskContext},
@@ -55,11 +55,9 @@ impl Sending {
     }
 }
 
-type Run = Pin<Box<dyn Future<Output = ()> + Send>>;
-
 /// A run that is ready to start, and the answer that will come of it.
 pub(super) struct Prepared<T> {
-    run: Option<Run>,
+    work: Work<T>,
     pending: Pending<T>,
 }
 
@@ -95,13 +93,9 @@ where
             }
         }
     };
-    let mut prepared = prepare_later(shared, inner, sending, before, claim).await?;
-    poll_fn(|cx| {
-        prepared.start(cx);
-        Poll::Ready(())
-    })
-    .await;
-    match prepared.into_pending().now() {
+    let mut prepared = Some(prepare_later(shared, inner, sending, before, claim).await?);
+    let pending = poll_fn(|cx| Poll::Ready(prepared.take().map(|prepared| prepared.start(cx)))).await;
+    match pending.ok_or_else(lost)?.now() {
         Ok(answer) => answer,
         Err(pending) => pending.later().await,
     }
@@ -187,13 +181,15 @@ where
     let waits = streaming || !configuration.return_immediately;
     let undecided = shared.settings.reply == ReplyMode::Auto && before.is_none() && waits;
     let history_length = configuration.history_length;
-    let run = run::Run {
+    let run = Run {
         shared: shared.clone(),
         message,
         began,
         shows_beginning: streaming && (before.is_some() || history_length.is_some()),
         undecided,
         decide_by: if undecided && !streaming { deadline } else { None },
+        timer: None,
+        called: false,
         before: before.clone(),
         begun: None,
         slot,
@@ -201,7 +197,7 @@ where
         claim,
     };
     Ok(Prepared {
-        run: Some(Box::pin(run.drive(inner, agent_request))),
+        work: work(run, inner, agent_request),
         pending: Pending {
             shared,
             before,
@@ -219,15 +215,13 @@ where
 impl<T: TaskStore> Prepared<T> {
     /// Gives the run its first turn on the spot, which is all that an agent with a ready answer needs; a run that has to
     /// wait goes on by itself, so that a caller that leaves changes nothing.
-    pub(super) fn start(&mut self, cx: &mut Context<'_>) {
-        if let Some(mut run) = self.run.take()
-            && run.as_mut().poll(cx).is_pending()
+    pub(super) fn start(mut self, cx: &mut Context<'_>) -> Pending<T> {
+        if let Some(run) = self.work.as_mut().take_run()
+            && let Some(mut rest) = run.begin(self.work, cx)
+            && rest.as_mut().poll(cx).is_pending()
         {
-            tokio::spawn(run.in_current_span());
+            tokio::spawn(rest.in_current_span());
         }
-    }
-
-    pub(super) fn into_pending(self) -> Pending<T> {
         self.pending
     }
 }

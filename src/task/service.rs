@@ -195,14 +195,10 @@ impl<T: TaskStore> Future for ResponseFuture<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut future = match mem::replace(&mut self.0, State::Over) {
-            State::Prepared(prepared) => {
-                let mut prepared = prepared?;
-                prepared.start(cx);
-                match prepared.into_pending().now() {
-                    Ok(answer) => return Poll::Ready(answer.map(Response::new)),
-                    Err(pending) => Box::pin(pending.later()),
-                }
-            }
+            State::Prepared(prepared) => match prepared?.start(cx).now() {
+                Ok(answer) => return Poll::Ready(answer.map(Response::new)),
+                Err(pending) => Box::pin(pending.later()),
+            },
             State::Boxed(future) => future,
             // Whoever polls a future that is done gets an error rather than a panic.
             State::Over => return Poll::Ready(Err(Error::internal("polled after completion"))),

@@ -3,30 +3,27 @@
 use std::{
     fmt::Write as _,
     future::poll_fn,
-    pin::{Pin, pin},
+    pin::pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
 use futures_util::future::Either;
-use http::Request;
 use tokio::time::{Instant, timeout_at};
-use tower_service::Service;
 
 use super::{
     CancelMode, Snapshot, StoreError, TaskStore,
     narrator::{Flow, Narrator},
-    next::{BATCH, Next, poll_next, wind_down},
     progress::{Reporter, Settled},
     runs::RunSlot,
     service::Shared,
-    source::{Source, Step},
-    watch::{Alarm, Watch},
+    source::Step,
+    watch::Alarm,
+    work::{AtWork, BATCH, Next, wind_down},
 };
 use crate::{
-    agent::IntoReply,
-    error::{BoxError, Error, ErrorKind},
+    error::{Error, ErrorKind},
     types::{Event, Message, StateKind, TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 
@@ -57,42 +54,33 @@ pub(super) struct Telling<T> {
 }
 
 impl<T: TaskStore> Telling<T> {
-    pub(super) async fn tell<S>(
-        mut self,
-        mut source: Pin<&mut Source<S, S::Future>>,
-        mut watch: Pin<&mut Watch>,
-        mut batch: Vec<Event>,
-    ) where
-        S: Service<Request<Arc<Message>>>,
-        S::Response: IntoReply,
-        S::Error: Into<BoxError>,
-    {
+    pub(super) async fn tell(mut self, mut work: AtWork<'_, T>, mut batch: Vec<Event>) {
         loop {
             if batch.is_empty() && self.flow != Flow::Ends && !self.is_stopped() {
                 let next = poll_fn(|cx| match std::mem::take(&mut self.silent) {
                     true => Poll::Pending,
-                    false => poll_next(source.as_mut(), watch.as_mut(), cx),
+                    false => work.as_mut().poll_next(cx),
                 })
                 .await;
-                self.hear(next, watch.as_mut(), &mut batch);
+                self.hear(next, work.as_mut(), &mut batch);
             }
             poll_fn(|cx| {
-                self.gather(source.as_mut(), watch.as_mut(), &mut batch, cx);
+                self.gather(work.as_mut(), &mut batch, cx);
                 Poll::Ready(())
             })
             .await;
             if self.shared.runs.are_handed_over() {
                 // Whoever goes on with the task begins with what is written.
                 self.reporter = None;
-                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
+                poll_fn(|cx| wind_down(work.as_mut(), cx)).await;
                 return;
             }
             if self.is_stopped() {
                 let failed = self.close_log(batch).await;
                 // The agent has its grace to put things away, whether the store is there or not.
                 let wound_down = async {
-                    poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
-                    source.as_mut().close();
+                    poll_fn(|cx| wind_down(work.as_mut(), cx)).await;
+                    work.as_mut().close();
                 };
                 match failed {
                     None => wound_down.await,
@@ -103,7 +91,7 @@ impl<T: TaskStore> Telling<T> {
                 return;
             }
             let full = batch.len() >= BATCH;
-            if !batch.is_empty() && !self.append(source.as_mut(), watch.as_mut(), &mut batch).await {
+            if !batch.is_empty() && !self.append(work.as_mut(), &mut batch).await {
                 return;
             }
             if self.flow == Flow::Ends && batch.is_empty() {
@@ -111,9 +99,9 @@ impl<T: TaskStore> Telling<T> {
             }
             if full {
                 // An agent that is never silent has no leave to go on for ever.
-                let alarm = poll_fn(|cx| Poll::Ready(watch.as_mut().poll_alarm(cx))).await;
+                let alarm = poll_fn(|cx| Poll::Ready(work.as_mut().poll_alarm(cx))).await;
                 if let (Poll::Ready(alarm), Flow::Goes) = (alarm, self.flow) {
-                    self.hear(Next::Alarm(alarm), watch.as_mut(), &mut batch);
+                    self.hear(Next::Alarm(alarm), work.as_mut(), &mut batch);
                 }
                 tokio::task::yield_now().await;
             }
@@ -121,43 +109,28 @@ impl<T: TaskStore> Telling<T> {
     }
 
     /// Takes the agent's first step, if there was one, and all that it has to say with it.
-    pub(super) fn begins<S>(
+    pub(super) fn begins(
         &mut self,
         called: bool,
         first: Option<Next>,
-        source: Pin<&mut Source<S, S::Future>>,
-        mut watch: Pin<&mut Watch>,
+        mut work: AtWork<'_, T>,
         batch: &mut Vec<Event>,
         cx: &mut Context<'_>,
-    ) where
-        S: Service<Request<Arc<Message>>>,
-        S::Response: IntoReply,
-        S::Error: Into<BoxError>,
-    {
+    ) {
         if called {
             self.narrator.works(batch);
         }
         let Some(first) = first else { return };
-        self.hear(first, watch.as_mut(), batch);
-        self.gather(source, watch, batch, cx);
+        self.hear(first, work.as_mut(), batch);
+        self.gather(work, batch, cx);
     }
 
     /// Takes all that the agent has to say just now.
-    fn gather<S>(
-        &mut self,
-        mut source: Pin<&mut Source<S, S::Future>>,
-        mut watch: Pin<&mut Watch>,
-        batch: &mut Vec<Event>,
-        cx: &mut Context<'_>,
-    ) where
-        S: Service<Request<Arc<Message>>>,
-        S::Response: IntoReply,
-        S::Error: Into<BoxError>,
-    {
+    fn gather(&mut self, mut work: AtWork<'_, T>, batch: &mut Vec<Event>, cx: &mut Context<'_>) {
         self.silent = false;
         while self.flow != Flow::Ends && !self.is_stopped() && batch.len() < BATCH {
-            match poll_next(source.as_mut(), watch.as_mut(), cx) {
-                Poll::Ready(next) => self.hear(next, watch.as_mut(), batch),
+            match work.as_mut().poll_next(cx) {
+                Poll::Ready(next) => self.hear(next, work.as_mut(), batch),
                 Poll::Pending => {
                     self.silent = true;
                     break;
@@ -171,7 +144,7 @@ impl<T: TaskStore> Telling<T> {
         self.canceled && self.flow != Flow::Ends && self.shared.settings.cancel == CancelMode::Final
     }
 
-    pub(super) fn hear(&mut self, next: Next, watch: Pin<&mut Watch>, batch: &mut Vec<Event>) {
+    pub(super) fn hear(&mut self, next: Next, work: AtWork<'_, T>, batch: &mut Vec<Event>) {
         self.flow = match next {
             Next::Step(Step::Called) => {
                 self.narrator.works(batch);
@@ -202,7 +175,7 @@ impl<T: TaskStore> Telling<T> {
             }
             // An authorization takes the time that somebody takes to give it.
             Next::Alarm(Alarm::IdleTimeout) if self.narrator.state() == TaskState::AuthRequired => {
-                watch.heard();
+                work.heard();
                 self.flow
             }
             Next::Alarm(alarm) => {
@@ -220,17 +193,7 @@ impl<T: TaskStore> Telling<T> {
     }
 
     /// Appends the batch. While the store writes, the next batch gathers in its place. False if the run is over.
-    async fn append<S>(
-        &mut self,
-        mut source: Pin<&mut Source<S, S::Future>>,
-        mut watch: Pin<&mut Watch>,
-        batch: &mut Vec<Event>,
-    ) -> bool
-    where
-        S: Service<Request<Arc<Message>>>,
-        S::Response: IntoReply,
-        S::Error: Into<BoxError>,
-    {
+    async fn append(&mut self, mut work: AtWork<'_, T>, batch: &mut Vec<Event>) -> bool {
         let ends = self.flow == Flow::Ends;
         if ends && !self.interrupted {
             // Before the caller can see that the task waits for it, so that its next message finds the place free.
@@ -253,7 +216,7 @@ impl<T: TaskStore> Telling<T> {
         let result = poll_fn(|cx| match write.as_mut().poll(cx) {
             Poll::Pending => {
                 waited = true;
-                self.gather(source.as_mut(), watch.as_mut(), batch, cx);
+                self.gather(work.as_mut(), batch, cx);
                 Poll::Pending
             }
             ready => {
@@ -271,12 +234,12 @@ impl<T: TaskStore> Telling<T> {
             Err(StoreError::Terminal | StoreError::Conflict | StoreError::NotFound | StoreError::BadToken) => {
                 self.reporter = None;
                 self.slot.context().cancellation().cancel();
-                poll_fn(|cx| wind_down(source.as_mut(), watch.as_mut(), cx)).await;
+                poll_fn(|cx| wind_down(work.as_mut(), cx)).await;
                 false
             }
             Err(error @ StoreError::Unavailable(_)) => {
                 self.slot.context().cancellation().cancel();
-                source.close();
+                work.close();
                 self.last_words(error).await;
                 false
             }

@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
 use super::settings::Settings;
@@ -16,22 +15,19 @@ use crate::{
     timer::{Timer, Wakes},
 };
 
-pin_project! {
-    /// Watches a run. It is asked only while the agent is silent, so an agent that answers at once costs no timer.
-    pub(super) struct Watch {
-        context: TaskContext,
-        run_timeout: Option<Duration>,
-        idle_timeout: Option<Duration>,
-        grace: Duration,
-        began: Instant,
-        heard: Instant,
-        has_spoken: bool,
-        canceled_at: Option<Instant>,
-        cancel: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-        cancel_wakes: Wakes,
-        #[pin]
-        timer: Timer,
-    }
+/// Watches a run. It is asked only while the agent is silent, so an agent that answers at once costs no timer.
+pub(super) struct Watch {
+    context: TaskContext,
+    run_timeout: Option<Duration>,
+    idle_timeout: Option<Duration>,
+    grace: Duration,
+    began: Instant,
+    heard: Instant,
+    has_spoken: bool,
+    canceled_at: Option<Instant>,
+    cancel: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    cancel_wakes: Wakes,
+    timer: Option<Pin<Box<Timer>>>,
 }
 
 /// Why a run should not go on.
@@ -71,36 +67,34 @@ impl Watch {
             canceled_at: None,
             cancel: None,
             cancel_wakes: Wakes::default(),
-            timer: Timer::default(),
+            timer: None,
         }
     }
 
     /// The agent has said something, or may be silent for longer. The clock is read when it next falls silent.
-    pub(super) fn heard(self: Pin<&mut Self>) {
-        *self.project().has_spoken = true;
+    pub(super) fn heard(&mut self) {
+        self.has_spoken = true;
     }
 
-    pub(super) fn poll_alarm(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
-        let this = self.as_mut().project();
+    pub(super) fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<Alarm> {
         let mut now = None;
-        if std::mem::take(this.has_spoken) {
-            *this.heard = *now.insert(Instant::now());
+        if std::mem::take(&mut self.has_spoken) {
+            self.heard = *now.insert(Instant::now());
         }
         // Whether there is a cancel is known without asking its future, which is needed to be woken by it.
-        if this.canceled_at.is_none() && (this.context.is_canceled() || !this.cancel_wakes.whoever_asks(cx)) {
-            let cancel = this.cancel.get_or_insert_with(|| Box::pin(this.context.cancellation().canceled_owned()));
+        if self.canceled_at.is_none() && (self.context.is_canceled() || !self.cancel_wakes.whoever_asks(cx)) {
+            let cancel = self.cancel.get_or_insert_with(|| Box::pin(self.context.cancellation().canceled_owned()));
             if cancel.as_mut().poll(cx).is_ready() {
-                *this.canceled_at = Some(Instant::now());
-                *this.cancel = None;
+                self.canceled_at = Some(Instant::now());
+                self.cancel = None;
                 return Poll::Ready(Alarm::Canceled);
             }
         }
         loop {
-            let this = self.as_mut().project();
             let deadlines = [
-                later(*this.canceled_at, Some(*this.grace), Alarm::GraceOver),
-                later(Some(*this.began), *this.run_timeout, Alarm::RunTimeout),
-                later(Some(*this.heard), *this.idle_timeout, Alarm::IdleTimeout),
+                later(self.canceled_at, Some(self.grace), Alarm::GraceOver),
+                later(Some(self.began), self.run_timeout, Alarm::RunTimeout),
+                later(Some(self.heard), self.idle_timeout, Alarm::IdleTimeout),
             ];
             let Some((deadline, alarm)) = deadlines.into_iter().flatten().min_by_key(|(deadline, _)| *deadline) else {
                 return Poll::Pending;
@@ -109,7 +103,8 @@ impl Watch {
             if deadline <= now.take().unwrap_or_else(Instant::now) {
                 return Poll::Ready(alarm);
             }
-            ready!(this.timer.poll_until(deadline, cx));
+            let timer = self.timer.get_or_insert_with(|| Box::pin(Timer::default()));
+            ready!(timer.as_mut().poll_until(deadline, cx));
         }
     }
 }
