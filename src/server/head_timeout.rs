@@ -37,7 +37,10 @@ impl HeadTimeout {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let turn = self.turns.current();
         if turn != self.seen {
-            (self.seen, self.since) = (turn, Instant::now());
+            self.seen = turn;
+            if Turns::is_clients(turn) {
+                self.since = Instant::now();
+            }
         }
         // Once it was polled, the timer wakes the task by itself.
         while !self.is_set || self.timer.is_elapsed() {

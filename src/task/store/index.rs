@@ -1,8 +1,9 @@
 //! Finds tasks by id, and in the order of their last status.
 
 use std::{
-    borrow::Cow,
+    borrow::{Borrow, Cow},
     collections::{BTreeMap, HashMap, VecDeque, hash_map},
+    hash::{Hash, Hasher},
     mem,
     ops::Bound,
     sync::Arc,
@@ -55,25 +56,49 @@ impl Keep {
     }
 }
 
+/// What never changes of a record, and is needed to find it.
+pub(super) trait Filed {
+    fn id(&self) -> &str;
+    fn owner(&self) -> &Owner;
+    fn context_id(&self) -> &Arc<str>;
+}
+
 /// All tasks of a store. It knows where they stand, not what they say.
 #[derive(Debug)]
 pub(super) struct Catalog<R> {
-    tasks: HashMap<Arc<str>, Slot<R>>,
+    /// Where each stands. Small entries, since each look-up is somewhere else in them.
+    tasks: HashMap<ById<R>, Key>,
     owners: HashMap<Owner, OwnerIndex<R>>,
     /// Finished tasks, in the order in which they ended.
-    finished: VecDeque<(i64, Arc<str>)>,
+    finished: VecDeque<(i64, Arc<R>)>,
     /// Tasks that wait for their caller, in the order in which they began to.
-    interrupted: BTreeMap<Key, Arc<str>>,
+    interrupted: BTreeMap<Key, Arc<R>>,
     next_sequence: u64,
 }
 
+/// A record, found by its task's id.
 #[derive(Debug)]
-struct Slot<R> {
-    record: Arc<R>,
-    owner: Owner,
-    context_id: Arc<str>,
-    key: Key,
+struct ById<R>(Arc<R>);
+
+impl<R: Filed> Borrow<str> for ById<R> {
+    fn borrow(&self) -> &str {
+        self.0.id()
+    }
 }
+
+impl<R: Filed> Hash for ById<R> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.id().hash(state);
+    }
+}
+
+impl<R: Filed> PartialEq for ById<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.id() == other.0.id()
+    }
+}
+
+impl<R: Filed> Eq for ById<R> {}
 
 #[derive(Debug)]
 struct OwnerIndex<R> {
@@ -128,13 +153,13 @@ impl<R> Clone for Entry<R> {
     }
 }
 
-impl<R> Catalog<R> {
+impl<R: Filed> Catalog<R> {
     pub(super) fn len(&self) -> usize {
         self.tasks.len()
     }
 
     pub(super) fn get(&self, id: &str) -> Option<Arc<R>> {
-        self.tasks.get(id).map(|slot| Arc::clone(&slot.record))
+        self.tasks.get_key_value(id).map(|(record, _)| Arc::clone(&record.0))
     }
 
     pub(super) fn next_key(&mut self, time: Timestamp) -> Key {
@@ -143,30 +168,46 @@ impl<R> Catalog<R> {
     }
 
     /// False, and nothing done, if the id is taken.
-    pub(super) fn insert(&mut self, owner: &Owner, task: &Task, key: Key, record: Arc<R>) -> bool {
-        let hash_map::Entry::Vacant(place) = self.tasks.entry(Arc::clone(&task.id)) else { return false };
-        let entry = Entry { record: Arc::clone(&record), state: task.status.state };
-        place.insert(Slot { record, owner: owner.clone(), context_id: Arc::clone(&task.context_id), key });
-        self.owners.entry(owner.clone()).or_default().insert(&task.context_id, key, entry);
-        self.note_rest(task, key);
+    pub(super) fn insert(&mut self, task: &Task, key: Key, record: Arc<R>) -> bool {
+        let hash_map::Entry::Vacant(place) = self.tasks.entry(ById(Arc::clone(&record))) else { return false };
+        place.insert(key);
+        self.note_rest(&record, task, key);
+        let state = task.status.state;
+        match self.index_mut(record.owner()) {
+            Some(index) => index.insert(key, Entry { record, state }),
+            None => {
+                let owner = record.owner().clone();
+                self.owners.entry(owner).or_default().insert(key, Entry { record, state });
+            }
+        }
         true
     }
 
-    /// Moves a task whose status changed.
-    pub(super) fn reposition(&mut self, owner: &Owner, task: &Task, old: Key, new: Key) {
-        // A task that was let go meanwhile stays gone.
-        let (Some(slot), Some(index)) = (self.tasks.get_mut(&task.id), self.owners.get_mut(owner)) else { return };
-        slot.key = new;
-        index.reposition(&task.context_id, old, new, task.status.state);
-        self.interrupted.remove(&old);
-        self.note_rest(task, new);
+    /// What there is of an owner. Where callers are not told apart there is one, which is found without a look-up.
+    fn index_mut(&mut self, owner: &Owner) -> Option<&mut OwnerIndex<R>> {
+        if self.owners.len() > 1 {
+            return self.owners.get_mut(owner);
+        }
+        self.owners.iter_mut().find(|(only, _)| *only == owner).map(|(_, index)| index)
     }
 
-    fn note_rest(&mut self, task: &Task, key: Key) {
+    /// Moves a task whose status changed.
+    pub(super) fn reposition(&mut self, record: &Arc<R>, task: &Task, old: Key, new: Key) {
+        // A task that was let go meanwhile stays gone.
+        let Some(key) = self.tasks.get_mut(record.id()) else { return };
+        *key = new;
+        if let Some(index) = self.index_mut(record.owner()) {
+            index.reposition(&task.context_id, old, new, task.status.state);
+        }
+        self.interrupted.remove(&old);
+        self.note_rest(record, task, new);
+    }
+
+    fn note_rest(&mut self, record: &Arc<R>, task: &Task, key: Key) {
         if task.status.state.is_terminal() {
-            self.finished.push_back((key.millis, Arc::clone(&task.id)));
+            self.finished.push_back((key.millis, Arc::clone(record)));
         } else if task.status.state.is_interrupted() {
-            self.interrupted.insert(key, Arc::clone(&task.id));
+            self.interrupted.insert(key, Arc::clone(record));
         }
     }
 
@@ -174,25 +215,26 @@ impl<R> Catalog<R> {
     pub(super) fn retain(&mut self, finished: Keep, interrupted: Keep) -> Vec<Arc<R>> {
         let mut dropped = Vec::new();
         while self.finished.front().is_some_and(|(ended, _)| finished.is_beyond(self.finished.len(), *ended)) {
-            dropped.extend(self.finished.pop_front().and_then(|(_, id)| self.remove(&id)));
+            dropped.extend(self.finished.pop_front().map(|(_, record)| self.remove(record)));
         }
         while let Some(first) = self.interrupted.first_entry().map(|entry| entry.key().millis)
             && interrupted.is_beyond(self.interrupted.len(), first)
         {
-            dropped.extend(self.interrupted.pop_first().and_then(|(_, id)| self.remove(&id)));
+            dropped.extend(self.interrupted.pop_first().map(|(_, record)| self.remove(record)));
         }
         dropped
     }
 
-    fn remove(&mut self, id: &str) -> Option<Arc<R>> {
-        let slot = self.tasks.remove(id)?;
-        if let Some(index) = self.owners.get_mut(&slot.owner) {
-            index.remove(&slot.context_id, slot.key);
+    fn remove(&mut self, record: Arc<R>) -> Arc<R> {
+        if let Some(key) = self.tasks.remove(record.id())
+            && let Some(index) = self.index_mut(record.owner())
+        {
+            index.remove(record.context_id(), key);
             if index.all.is_empty() {
-                self.owners.remove(&slot.owner);
+                self.owners.remove(record.owner());
             }
         }
-        Some(slot.record)
+        record
     }
 
     pub(super) fn list(&self, owner: &Owner, query: &ListQuery, before: Option<Key>) -> Found<R> {
@@ -237,10 +279,10 @@ impl<R> Catalog<R> {
     }
 }
 
-impl<R> OwnerIndex<R> {
-    fn insert(&mut self, context_id: &Arc<str>, key: Key, entry: Entry<R>) {
+impl<R: Filed> OwnerIndex<R> {
+    fn insert(&mut self, key: Key, entry: Entry<R>) {
         self.states[entry.state as usize] += 1;
-        match self.contexts.entry(Arc::clone(context_id)) {
+        match self.contexts.entry(Arc::clone(entry.record.context_id())) {
             hash_map::Entry::Vacant(place) => {
                 place.insert(Conversation::One(key));
             }
@@ -268,16 +310,12 @@ impl<R> OwnerIndex<R> {
     fn remove(&mut self, context_id: &Arc<str>, key: Key) {
         let Some(entry) = self.all.remove(&key) else { return };
         self.states[entry.state as usize] -= 1;
-        let is_empty = match self.contexts.get_mut(context_id) {
-            Some(Conversation::One(..)) => true,
-            Some(Conversation::More(entries)) => {
-                entries.remove(&key);
-                entries.is_empty()
+        // Most have one task: they are gone with a single look-up.
+        if let Some((context_id, Conversation::More(mut entries))) = self.contexts.remove_entry(context_id) {
+            entries.remove(&key);
+            if !entries.is_empty() {
+                self.contexts.insert(context_id, Conversation::More(entries));
             }
-            None => false,
-        };
-        if is_empty {
-            self.contexts.remove(context_id);
         }
     }
 }
@@ -298,9 +336,25 @@ impl<R> Conversation<R> {
 mod tests {
     use super::*;
 
+    struct Nothing;
+
+    impl Filed for Nothing {
+        fn id(&self) -> &str {
+            unreachable!()
+        }
+
+        fn owner(&self) -> &Owner {
+            unreachable!()
+        }
+
+        fn context_id(&self) -> &Arc<str> {
+            unreachable!()
+        }
+    }
+
     #[test]
     fn tokens_come_back_as_they_went_and_nothing_else_is_one() {
-        let mut catalog = Catalog::<()>::default();
+        let mut catalog = Catalog::<Nothing>::default();
         for millis in [0, 1, -1, 1_767_225_600_123] {
             let key = catalog.next_key(Timestamp::from_millis(millis));
             assert_eq!(Key::from_token(&key.to_token()), Some(key));

@@ -9,7 +9,7 @@ use futures_core::Stream;
 use super::{
     Claim, ListQuery, Snapshot, StoreError, StoredPage, TaskStore,
     claims::Claims,
-    index::{Catalog, Keep, Key},
+    index::{Catalog, Filed as _, Keep, Key},
     log::Log,
     record::{Follow, Record, RecordState, Waiter},
 };
@@ -109,7 +109,7 @@ impl MemoryTaskStore {
 
     /// A task's record, which may be too old to be seen.
     fn find(&self, owner: &Owner, id: &str) -> Result<Arc<Record>, StoreError> {
-        self.catalog().get(id).filter(|record| record.owner == *owner).ok_or(StoreError::NotFound)
+        self.catalog().get(id).filter(|record| record.owner() == owner).ok_or(StoreError::NotFound)
     }
 
     fn look_into<'a>(&self, record: &'a Record) -> Result<MutexGuard<'a, RecordState>, StoreError> {
@@ -130,15 +130,16 @@ impl MemoryTaskStore {
             false if state.is_interrupted() => self.max_interrupted_age,
             false => return false,
         };
-        status_time(task).as_millis() < before_now(age)
+        status_time(task).as_millis() < before(Timestamp::now(), age)
     }
 
     /// Lets go of tasks at rest that are too many or too old. Those who wait for them have to be told, which takes the
     /// locks of their records.
     #[must_use]
     fn retain(&self, catalog: &mut Catalog<Record>) -> Vec<Arc<Record>> {
-        let finished = Keep { count: self.max_finished, oldest: before_now(self.max_age) };
-        let interrupted = Keep { count: self.max_interrupted, oldest: before_now(self.max_interrupted_age) };
+        let now = Timestamp::now();
+        let finished = Keep { count: self.max_finished, oldest: before(now, self.max_age) };
+        let interrupted = Keep { count: self.max_interrupted, oldest: before(now, self.max_interrupted_age) };
         catalog.retain(finished, interrupted)
     }
 
@@ -171,7 +172,7 @@ impl MemoryTaskStore {
             let (old, new) = (state.key, state.key.at(status_time(&state.task)));
             state.key = new;
             let mut catalog = self.catalog_mut();
-            catalog.reposition(owner, &state.task, old, new);
+            catalog.reposition(&record, &state.task, old, new);
             dropped = self.retain(&mut catalog);
         }
         state.forget_texts();
@@ -191,7 +192,7 @@ impl MemoryTaskStore {
         }
         let mut claims = self.claims();
         if !claims.is_empty() {
-            dropped.iter().for_each(|record| claims.forget(&record.lock().task.id));
+            dropped.iter().for_each(|record| claims.forget(record.id()));
         }
     }
 
@@ -206,9 +207,9 @@ impl Default for MemoryTaskStore {
     }
 }
 
-/// The moment so long ago, in milliseconds since the epoch.
-fn before_now(age: Duration) -> i64 {
-    Timestamp::now().as_millis().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
+/// The moment so long before another one, in milliseconds since the epoch.
+fn before(now: Timestamp, age: Duration) -> i64 {
+    now.as_millis().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn status_time(task: &Task) -> Timestamp {
@@ -237,7 +238,7 @@ impl TaskStore for MemoryTaskStore {
         let mut catalog = self.catalog_mut();
         let key = catalog.next_key(status_time(&task));
         let record = Arc::new(Record::new(owner.clone(), Arc::clone(&task), log, key));
-        if !catalog.insert(owner, &task, key, record) {
+        if !catalog.insert(&task, key, record) {
             return Err(StoreError::Conflict);
         }
         if task.status.state.kind() != StateKind::Active {

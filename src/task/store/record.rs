@@ -10,7 +10,12 @@ use std::{
 
 use futures_core::Stream;
 
-use super::{READ_AT_ONCE, Snapshot, StoreError, index::Key, log::Log, waiters::Waiters};
+use super::{
+    READ_AT_ONCE, Snapshot, StoreError,
+    index::{Filed, Key},
+    log::Log,
+    waiters::Waiters,
+};
 use crate::{
     owner::Owner,
     task::{FoldError, LogEntry, fold},
@@ -20,8 +25,24 @@ use crate::{
 /// One task and its log.
 #[derive(Debug)]
 pub(super) struct Record {
-    pub(super) owner: Owner,
+    id: Arc<str>,
+    context_id: Arc<str>,
+    owner: Owner,
     state: Mutex<RecordState>,
+}
+
+impl Filed for Record {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    fn context_id(&self) -> &Arc<str> {
+        &self.context_id
+    }
 }
 
 #[derive(Debug)]
@@ -40,9 +61,10 @@ pub(super) struct RecordState {
 
 impl Record {
     pub(super) fn new(owner: Owner, task: Arc<Task>, log: Log, key: Key) -> Self {
+        let (id, context_id) = (Arc::clone(&task.id), Arc::clone(&task.context_id));
         let waiters = Waiters::default();
         let state = RecordState { task, log, key, waiters, followers: 0, has_texts: false, gone: false };
-        Self { owner, state: Mutex::new(state) }
+        Self { id, context_id, owner, state: Mutex::new(state) }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, RecordState> {
