@@ -91,6 +91,11 @@ impl Text {
     pub fn shared(text: &[u8]) -> Self {
         Self(Form::Shared { text: text.into(), on_one_line: is_on_one_line(text) })
     }
+
+    /// As [`shared`](Self::shared), of a text that is known to be on one line.
+    pub(crate) fn shared_line(text: &[u8]) -> Self {
+        Self(Form::Shared { text: text.into(), on_one_line: true })
+    }
 }
 
 /// True if there is nothing in a text of which some reader may think that a line ends there, nor anything that begins

@@ -76,7 +76,7 @@ pub trait Dialect: Send + Sync + 'static {
     /// must be.
     fn decode(&self, call: &Call) -> Result<Operation, Error>;
 
-    /// Writes the result of an operation behind what is in the buffer: one JSON text.
+    /// Writes the result of an operation behind what is in the buffer: one JSON text, without raw line breaks.
     ///
     /// # Errors
     /// If this version cannot say it.
@@ -87,6 +87,12 @@ pub trait Dialect: Send + Sync + 'static {
     /// # Errors
     /// If this version cannot say it.
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error>;
+
+    /// True if it is sure that no event it writes holds a raw line break, nor U+0085, U+2028 or U+2029, at which some readers
+    /// break lines: then each event need not be looked through for them once more. Default: false.
+    fn writes_one_line(&self) -> bool {
+        false
+    }
 
     /// The details of an error, in the form that this version wants: the `data` member over JSON-RPC, an array of `details`
     /// over HTTP+JSON. `None` if there is nothing to say.
@@ -122,6 +128,10 @@ impl<D: Dialect + ?Sized> Dialect for Arc<D> {
 
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {
         (**self).encode_event(event, out)
+    }
+
+    fn writes_one_line(&self) -> bool {
+        (**self).writes_one_line()
     }
 
     fn error_data(&self, error: &Error) -> Option<Json> {

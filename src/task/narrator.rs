@@ -103,11 +103,14 @@ impl Narrator {
     }
 
     fn text(&mut self, text: String, out: &mut Vec<Event>) {
-        let (id, append) = match &self.text {
-            Some(id) => (Arc::clone(id), true),
-            None => (self.fresh_artifact_id(), false),
+        let append = self.text.is_some();
+        let id = match &self.text {
+            Some(id) => Arc::clone(id),
+            None => {
+                let id = self.fresh_artifact_id();
+                Arc::clone(self.text.insert(id))
+            }
         };
-        self.text = Some(Arc::clone(&id));
         let mut update = ArtifactUpdate::new(Artifact::new(id, Part::text(text)));
         update.append = append;
         self.artifact(update, out);

@@ -41,8 +41,8 @@ impl Speaker {
     }
 
     pub(super) fn frame(&self, event: &StreamEvent) -> Result<Frame, Error> {
-        let write =
-            || written(Text::shared, |out| self.dialect.encode_event(event, out)).map_err(|error| self.error(error));
+        let shared = if self.dialect.writes_one_line() { Text::shared_line } else { Text::shared };
+        let write = || written(shared, |out| self.dialect.encode_event(event, out)).map_err(|error| self.error(error));
         let text = match event {
             StreamEvent::Logged(entry) => entry.text(self.key, write),
             StreamEvent::Snapshot(..) | StreamEvent::Message(_) => write(),

@@ -9,7 +9,7 @@ pub(super) mod names;
 pub(crate) use self::{card::interfaces, encode::marked, message::unwrap_data};
 use crate::{
     call::Call,
-    dialect::{Dialect, escape_line_breaks},
+    dialect::Dialect,
     error::Error,
     operation::{Answer, Operation, OperationKind, ProtocolVersion, StreamEvent},
     types::{AgentCard, Json},
@@ -104,10 +104,12 @@ impl Dialect for V0_3 {
     }
 
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {
-        let start = out.len();
         encode::Encoder::new(self).event(event, out);
-        escape_line_breaks(out, start);
         Ok(())
+    }
+
+    fn writes_one_line(&self) -> bool {
+        true
     }
 
     /// Errors of this version are a code and a message.

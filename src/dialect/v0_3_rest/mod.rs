@@ -6,7 +6,7 @@ mod names;
 use super::{proto, v0_3, v1_0};
 use crate::{
     call::{Binding, Call},
-    dialect::{Dialect, escape_line_breaks},
+    dialect::Dialect,
     error::Error,
     operation::{Answer, Operation, OperationKind, ProtocolVersion, StreamEvent},
     types::{AgentCard, Json},
@@ -95,14 +95,16 @@ impl Dialect for V0_3Rest {
     }
 
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {
-        let start = out.len();
         if self.double_base64 {
             proto::event::<encode::Form<true>>(event, out);
         } else {
             proto::event::<encode::Form<false>>(event, out);
         }
-        escape_line_breaks(out, start);
         Ok(())
+    }
+
+    fn writes_one_line(&self) -> bool {
+        true
     }
 
     /// The details of a `google.rpc.Status`.

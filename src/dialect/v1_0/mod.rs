@@ -9,7 +9,7 @@ pub(super) mod names;
 pub(crate) use self::card::only_flow;
 use crate::{
     call::{Binding, Call},
-    dialect::{Dialect, escape_line_breaks, proto},
+    dialect::{Dialect, proto},
     error::Error,
     operation::{Answer, Operation, OperationKind, OperationRequest, ProtocolVersion, StreamEvent},
     types::{AgentCard, Json},
@@ -81,10 +81,12 @@ impl Dialect for V1_0 {
     }
 
     fn encode_event(&self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), Error> {
-        let start = out.len();
         proto::event::<encode::Form>(event, out);
-        escape_line_breaks(out, start);
         Ok(())
+    }
+
+    fn writes_one_line(&self) -> bool {
+        true
     }
 
     fn error_data(&self, error: &Error) -> Option<Json> {

@@ -54,7 +54,7 @@ fn suspect(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The escape for the separator that the text begins with, and the separator's length.
-fn separator(text: &[u8]) -> Option<(&'static [u8], usize)> {
+pub(super) fn separator(text: &[u8]) -> Option<(&'static [u8], usize)> {
     match text {
         [0xC2, 0x85, ..] => Some((b"\\u0085", 2)),
         [0xE2, 0x80, 0xA8, ..] => Some((b"\\u2028", 3)),

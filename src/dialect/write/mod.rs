@@ -84,13 +84,15 @@ impl<'a> Object<'a> {
 
     #[inline]
     pub(super) fn flag(&mut self, name: &str, flag: bool) {
-        self.json(name, if flag { "true" } else { "false" });
+        self.member(name).extend_from_slice(if flag { b"true" } else { b"false" });
     }
 
-    /// JSON as it is.
-    #[inline]
+    /// JSON as it is, on one line.
     pub(super) fn json(&mut self, name: &str, json: &str) {
-        self.member(name).extend_from_slice(json.as_bytes());
+        let out = self.member(name);
+        let start = out.len();
+        out.extend_from_slice(json.as_bytes());
+        escape_line_breaks(out, start);
     }
 
     /// Left out if there is none.

@@ -75,9 +75,14 @@ impl Record {
     pub(super) fn wake<'a>(&'a self, mut state: MutexGuard<'a, RecordState>) {
         let mut from = 0;
         while let Some(few) = state.waiters.take(&mut from) {
+            let is_all = from >= state.waiters.len();
             drop(state);
             for waker in few.into_iter().flatten() {
                 waker.wake();
+            }
+            // Who comes to wait meanwhile has seen what there is.
+            if is_all {
+                return;
             }
             state = self.lock();
         }

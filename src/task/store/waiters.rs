@@ -29,6 +29,11 @@ impl Waiters {
         }
     }
 
+    /// How many places there are, taken or not.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
     /// Gives a place back.
     #[must_use]
     pub(super) fn leave(&mut self, place: usize) -> Option<Waker> {

@@ -86,15 +86,14 @@ fn f10_error_details_are_an_array_of_typed_objects() {
 }
 
 #[test]
-fn f55_events_are_one_line_and_answers_say_the_same() {
+fn f55_events_and_answers_are_one_line() {
     let odd = Part::data(Json::parse("{\"a\":\r\n\"\u{2028}\"}").unwrap());
     let message = std::sync::Arc::new(Message::agent(odd).with_message_id("a\nb"));
     let mut text = Vec::new();
     V1_0::new().encode_event(&StreamEvent::Message(message.clone()), &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     let answer = encoded(&Answer::SentMessage(message));
-    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    assert_eq!(read(&answer), read(&text));
+    assert_eq!(answer, text);
     assert!(text.ends_with(r#""parts":[{"data":{"a":  "\u2028"}}]}}"#), "{text}");
     assert!(text.contains(r"a\nb"));
 }
