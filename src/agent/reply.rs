@@ -17,6 +17,7 @@ pub type Updates = Pin<Box<dyn Stream<Item = Result<Update, BoxError>> + Send>>;
 /// Most agents return something that [becomes](super::IntoReply) a reply and never name this type.
 pub struct Reply(pub(crate) ReplyForm);
 
+#[expect(clippy::large_enum_variant, reason = "most are the large one, which is moved a few times and never kept")]
 pub(crate) enum ReplyForm {
     /// One update, such as a whole answer.
     One(Update),

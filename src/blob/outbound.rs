@@ -23,6 +23,7 @@ pub(super) struct Outbound<St> {
 }
 
 /// A reply that can be sent, or one whose files have to be stored before.
+#[expect(clippy::large_enum_variant, reason = "most are the large one, which is moved a few times and never kept")]
 pub(super) enum Prepared {
     Ready(Reply),
     Storing(Storing<Reply>),

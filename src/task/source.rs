@@ -36,6 +36,10 @@ pin_project! {
 
 /// One step of an agent.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is moved a few times and never kept; a box would be asked for with each word"
+)]
 pub(super) enum Step {
     /// It was ready and has the message.
     Called,

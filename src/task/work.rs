@@ -21,6 +21,10 @@ use crate::{agent::IntoReply, error::BoxError, types::Message};
 pub(super) const BATCH: usize = 64;
 
 /// What comes next in a run.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is moved a few times and never kept; a box would be asked for with each word"
+)]
 pub(super) enum Next {
     Step(Step),
     Alarm(Alarm),
