@@ -10,6 +10,8 @@ use crate::{dialect::DialectKey, encoded::Text, types::Event};
 pub struct LogEntry {
     batch: Batch,
     at: usize,
+    /// True if nobody else reads the log, so that there is no use in keeping a text.
+    alone: bool,
 }
 
 /// Entries that were appended together, in one piece of memory.
@@ -33,7 +35,7 @@ impl LogEntry {
     /// The event of this number. Numbers begin at 1 and have no gaps.
     #[must_use]
     pub fn new(number: u64, event: Event) -> Self {
-        Self { batch: Batch(Arc::new([Inner::new(number, event)])), at: 0 }
+        Self { batch: Batch(Arc::new([Inner::new(number, event)])), at: 0, alone: false }
     }
 
     fn inner(&self) -> &Inner {
@@ -52,6 +54,11 @@ impl LogEntry {
         &self.inner().event
     }
 
+    /// For the only one who reads the log: the texts that it asks for are not kept. Whoever comes later makes them again.
+    pub(crate) fn read_alone(self, alone: bool) -> Self {
+        Self { alone, ..self }
+    }
+
     /// Its text in a dialect, made once and then shared by all who read the log.
     ///
     /// # Errors
@@ -61,6 +68,11 @@ impl LogEntry {
         loop {
             match texts.first.get() {
                 Some((kept, text)) if *kept == key => return Ok(text.clone()),
+                None if self.alone => return encode(),
+                Some(_) if self.alone => match texts.others.get() {
+                    Some(others) => texts = others,
+                    None => return encode(),
+                },
                 Some(_) => texts = texts.others.get_or_init(Box::default),
                 None => {
                     let text = encode()?;
@@ -92,7 +104,7 @@ impl Batch {
 
     /// Its entries from this place on.
     pub(crate) fn entries(&self, from: usize) -> impl Iterator<Item = LogEntry> + '_ {
-        (from..self.len()).map(|at| LogEntry { batch: self.clone(), at })
+        (from..self.len()).map(|at| LogEntry { batch: self.clone(), at, alone: false })
     }
 
     /// Lets go of the texts, unless somebody else has an entry just now.
@@ -143,5 +155,25 @@ mod tests {
             }
         }
         assert_eq!(written, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn who_reads_alone_leaves_no_text_behind_and_takes_what_is_there() {
+        let entry = LogEntry::new(1, Event::Message(Arc::new(Message::agent("hi"))));
+        let (first, second) = (DialectKey::unique(), DialectKey::unique());
+        let count = |entry: &LogEntry, key| {
+            let mut made = 0;
+            for _ in 0..2 {
+                let text = entry.text(key, || {
+                    made += 1;
+                    Ok::<_, Infallible>(Text::from("x"))
+                });
+                assert_eq!(&*text.unwrap(), b"x");
+            }
+            made
+        };
+        let alone = entry.clone().read_alone(true);
+        assert_eq!((count(&alone, first), count(&entry, first), count(&alone, first)), (2, 1, 0));
+        assert_eq!((count(&alone, second), count(&entry, second), count(&alone, second)), (2, 1, 0));
     }
 }

@@ -190,7 +190,8 @@ impl Follow {
         let (waiter, error) = match record {
             Ok(record) => {
                 let mut state = record.lock();
-                (state.followers, state.has_texts) = (state.followers + 1, true);
+                state.followers += 1;
+                state.has_texts |= state.followers > 1;
                 drop(state);
                 (Some(Waiter::new(record)), None)
             }
@@ -203,8 +204,9 @@ impl Follow {
         let Some(waiter) = &mut self.waiter else { return Poll::Ready(self.error.take().map(Err)) };
         let error = match ready!(waiter.poll_grown(self.after, cx)) {
             Ok(mut state) => {
+                let alone = state.followers == 1;
                 // Mostly there is a single one, which needs no room.
-                let mut entries = state.entries(self.after).take(READ_AT_ONCE);
+                let mut entries = state.entries(self.after).take(READ_AT_ONCE).map(|entry| entry.read_alone(alone));
                 let first = entries.next();
                 self.entries.extend(entries);
                 return Poll::Ready(first.map(Ok));
