@@ -100,10 +100,10 @@ impl Members<'_> {
             Some(Cow::Borrowed(method)) => body.slice_ref(method.as_bytes()),
             Some(Cow::Owned(method)) => Bytes::from(method),
         };
+        // Whether they are an object is for whoever reads them: of a method that there is not, nobody does.
         let params = match self.params.map(RawValue::get) {
             None | Some("null") => None,
-            Some(params) if params.starts_with('{') => Some(body.slice_ref(params.as_bytes())),
-            Some(_) => return Err(Error::invalid_params("params", "must be an object")),
+            Some(params) => Some(body.slice_ref(params.as_bytes())),
         };
         Ok(Call::from_slices(Binding::JsonRpc, method, params))
     }
