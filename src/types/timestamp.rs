@@ -111,8 +111,12 @@ mod tests {
     #[test]
     fn f34_the_last_day_of_all_is_a_day_too() {
         let [first, last] = [i64::MIN, i64::MAX].map(Timestamp::from_millis);
-        for text in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59", "9999-12-31T01:00:00-18:00"]
-        {
+        for text in [
+            "9999-12-31T23:59:59Z",
+            "9999-12-31T23:59:59.999999999Z",
+            "9999-12-31T23:59:59",
+            "9999-12-31T01:00:00-18:00",
+        ] {
             assert_eq!(Timestamp::parse(text), Some(last), "{text}");
         }
         assert_eq!(Timestamp::parse("-009999-01-01T00:00:00Z"), Some(first));
