@@ -17,13 +17,13 @@
 //! | not UTF-8, or not JSON | error -32700, id null |
 //! | a batch; no `id`, or one that is neither string nor integer | error -32600, id null |
 //! | `jsonrpc` not `"2.0"`; no `method`, or an empty one; a member twice | error -32600 |
-//! | `params` that are no object | error -32602 |
 //!
 //! Errors of the protocol go out with HTTP 200, because they are answers; where HTTP itself refuses, its body is an
-//! error envelope too. There are no notifications: a call without an id is refused and nothing runs. A kind's code is
-//! that of [`ErrorKind::code`](crate::error::ErrorKind::code). The [`ErrorKind`](crate::error::ErrorKind) is also put
-//! into the response's extensions, for layers outside that count errors. Causes of internal errors go to the log
-//! (`tracing`), never to callers.
+//! error envelope too. Whether `params` are an object is for whoever knows the method: they arrive as they are, and
+//! [`read_params`](crate::dialect::read_params) refuses others with -32602. There are no notifications: a call without
+//! an id is refused and nothing runs. A kind's code is that of [`ErrorKind::code`](crate::error::ErrorKind::code). The
+//! [`ErrorKind`](crate::error::ErrorKind) is also put into the response's extensions, for layers outside that count
+//! errors. Causes of internal errors go to the log (`tracing`), never to callers.
 //!
 //! # Example
 //!

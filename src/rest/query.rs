@@ -12,6 +12,7 @@ enum Form {
     Text,
     Flag,
     Enum,
+    Moment,
 }
 
 /// The fields that a query may hold (spec 1.0 §11.5), by both of their names.
@@ -22,7 +23,7 @@ const FIELDS: [(&str, &str, Form); 8] = [
     ("pageSize", "page_size", Form::Text),
     ("pageToken", "page_token", Form::Text),
     ("historyLength", "history_length", Form::Text),
-    ("statusTimestampAfter", "status_timestamp_after", Form::Text),
+    ("statusTimestampAfter", "status_timestamp_after", Form::Moment),
     ("includeArtifacts", "include_artifacts", Form::Flag),
 ];
 
@@ -40,8 +41,9 @@ pub(super) fn params(query: Option<&str>) -> Result<Option<Bytes>, Error> {
             continue;
         }
         text.push(if text.is_empty() { '{' } else { ',' });
+        let value = if matches!(form, Form::Moment) { with_sign(value) } else { value };
         let plain = match form {
-            Form::Text => false,
+            Form::Text | Form::Moment => false,
             Form::Flag => ["true", "false"].iter().any(|word| value.eq_ignore_ascii_case(word)),
             Form::Enum => value.len() < 10 && value.bytes().all(|byte| byte.is_ascii_digit()),
         };
@@ -64,6 +66,14 @@ pub(super) fn params(query: Option<&str>) -> Result<Option<Bytes>, Error> {
     }
     text.push('}');
     Ok(Some(text.into()))
+}
+
+/// A moment whose offset has its sign: an unencoded plus is a space here, and behind a time there is no other one.
+fn with_sign(moment: Cow<'_, str>) -> Cow<'_, str> {
+    match moment.rsplit_once(' ') {
+        Some((time, offset)) if time.contains(':') => format!("{time}+{offset}").into(),
+        _ => moment,
+    }
 }
 
 /// The value of a field that only the query can hold.
@@ -111,6 +121,16 @@ mod tests {
             ("pageSize=2&page%54oken=p%2B", r#"{"pageSize":"2","pageToken":"p+"}"#),
             ("pageSize=2&page_size=3", r#"{"pageSize":"2","pageSize":"3"}"#),
             ("tenant=acme&&", r#"{"tenant":"acme"}"#),
+            (
+                "statusTimestampAfter=2026-01-01T02:00:00%2B02:00",
+                r#"{"statusTimestampAfter":"2026-01-01T02:00:00+02:00"}"#,
+            ),
+            (
+                "statusTimestampAfter=2026-01-01T02:00:00+02:00",
+                r#"{"statusTimestampAfter":"2026-01-01T02:00:00+02:00"}"#,
+            ),
+            ("statusTimestampAfter=2026-01-01+02:00:00", r#"{"statusTimestampAfter":"2026-01-01 02:00:00"}"#),
+            ("statusTimestampAfter=2026-01-01+02:00+02:00", r#"{"statusTimestampAfter":"2026-01-01 02:00+02:00"}"#),
         ] {
             assert_eq!(read(query).as_deref(), Some(expected), "{query}");
         }

@@ -1,5 +1,7 @@
 use std::{fmt, time::SystemTime};
 
+use jiff::{fmt::temporal::Pieces, tz::Offset};
+
 /// A moment in UTC with millisecond precision (spec 1.0 §5.6.1).
 ///
 /// It prints as RFC 3339 with a `Z`, such as `2026-01-01T00:00:00.000Z`.
@@ -28,14 +30,18 @@ impl Timestamp {
     }
 
     /// Reads ISO 8601: any offset is normalised to UTC, a time without a zone counts as UTC,
-    /// and digits beyond the millisecond are cut off.
+    /// and digits beyond the millisecond are cut off. Moments are kept as [`from_millis`](Self::from_millis) keeps them.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let moment = text.parse::<jiff::Timestamp>().ok().or_else(|| {
-            let civil = text.parse::<jiff::civil::DateTime>().ok()?;
-            jiff::tz::Offset::UTC.to_timestamp(civil).ok()
-        })?;
-        Some(Self::from_millis(moment.as_millisecond()))
+        let pieces = Pieces::parse(text).ok()?;
+        let civil = pieces.date().to_datetime(pieces.time().unwrap_or_default());
+        let moment = pieces.to_numeric_offset().unwrap_or(Offset::UTC).to_timestamp(civil);
+        // Moments end before the last day does, so that they have a civil time in every zone.
+        Some(Self::from_millis(match moment {
+            Ok(moment) => moment.as_millisecond(),
+            Err(_) if civil.year() > 0 => i64::MAX,
+            Err(_) => i64::MIN,
+        }))
     }
 }
 
@@ -44,7 +50,7 @@ impl Timestamp {
     /// everything else that is written of a status. `None` for years before the first, which have a sign.
     pub(crate) fn digits(self) -> Option<[u8; 24]> {
         let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
-        let civil = jiff::tz::Offset::UTC.to_datetime(moment);
+        let civil = Offset::UTC.to_datetime(moment);
         if civil.year() < 0 {
             return None;
         }
@@ -106,8 +112,24 @@ mod tests {
         for text in ["2026-01-01T02:00:00+02:00", "2026-01-01T00:00:00", "2026-01-01T00:00:00.000999999Z"] {
             assert_eq!(Timestamp::parse(text), expected, "{text}");
         }
-        for text in ["", "yesterday", "1767225600000", "2026-13-01T00:00:00Z"] {
+        for text in ["", "yesterday", "1767225600000", "2026-13-01T00:00:00Z", "10000-01-01T00:00:00Z", "2026-02-30"] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn f34_the_last_day_of_all_is_a_day_too() {
+        let [first, last] = [i64::MIN, i64::MAX].map(Timestamp::from_millis);
+        for text in [
+            "9999-12-31T23:59:59Z",
+            "9999-12-31T23:59:59.999999999Z",
+            "9999-12-31T23:59:59",
+            "9999-12-31T01:00:00-18:00",
+        ] {
+            assert_eq!(Timestamp::parse(text), Some(last), "{text}");
+        }
+        assert_eq!(Timestamp::parse("-009999-01-01T00:00:00Z"), Some(first));
+        assert_eq!(Timestamp::parse("9999-12-31T23:59:60Z"), Some(last));
+        assert_eq!(Timestamp::parse("9999-12-32T00:00:00Z"), None);
     }
 }

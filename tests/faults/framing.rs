@@ -80,6 +80,25 @@ async fn f05_params_of_another_shape_are_invalid_params() {
 }
 
 #[tokio::test]
+async fn f03_f05_what_there_is_not_is_so_whatever_the_shape_of_params() {
+    let server = Server::with(|mount| mount.streaming(false)).await;
+    for version in Version::BOTH {
+        let create = match version {
+            Version::Old => "tasks/pushNotificationConfig/set",
+            Version::New => "CreateTaskPushNotificationConfig",
+        };
+        for (method, code) in
+            [("nonsense", -32601), (create, -32003), (version.stream(), -32004), (version.subscribe(), -32004)]
+        {
+            for params in ["[1,2]", "[]", "\"text\"", "null", "7", "true"] {
+                let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+                assert_eq!(error_code(&server.body(version, &body).await.envelope()), code, "{body}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn f06_callers_are_told_what_is_wrong_in_words_of_our_own() {
     let server = Server::start().await;
     for version in Version::BOTH {

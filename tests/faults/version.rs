@@ -35,7 +35,7 @@ async fn f13_no_version_and_an_empty_one_mean_0_3() {
 async fn f14_an_unknown_version_is_refused_by_every_operation_before_its_params_count() {
     let server = Server::start().await;
     for method in METHODS {
-        for params in [json!({}), json!({ "id": 7, "message": [] })] {
+        for params in [json!({}), json!({ "id": 7, "message": [] }), json!([1, 2]), json!("text")] {
             let envelope = server.call_with("A2A-Version: 9.9\r\n", method, params).await;
             assert_eq!(error_code(&envelope), -32009, "{method}");
         }
