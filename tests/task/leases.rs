@@ -59,6 +59,20 @@ async fn a_process_that_renews_its_lease_keeps_its_runs_for_as_long_as_they_take
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_process_that_has_much_to_let_go_of_keeps_its_runs_and_hears_of_cancels() {
+    let (first, one, mut runs, two) = two();
+    first.retains.store(true, SeqCst);
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    sleep(LEASE * 5).await;
+    assert_eq!(two.state(&id).await, TaskState::Working);
+    two.cancel(&id).await.unwrap();
+    quiet().await;
+    assert!(run.request.cancellation().is_canceled());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_process_that_lost_its_lease_stops_its_runs() {
     let (first, one, mut runs, two) = two();
     two.list(ListTasks::default()).await.unwrap();
@@ -173,6 +187,7 @@ async fn a_shutdown_ends_what_is_not_over_and_gives_the_lease_up() {
     first.create(&Default::default(), Arc::new(Task::new("late", "c", TaskState::Working))).await.unwrap();
     sleep(LEASE / 3 + Duration::from_secs(1)).await;
     assert_eq!(two.state("late").await, TaskState::Failed);
+    assert_eq!(two.state(&asking).await, TaskState::AuthRequired, "somebody may still log in");
 }
 
 #[tokio::test(start_paused = true)]
