@@ -153,15 +153,15 @@ fn failure(task: &Task, reason: &'static str) -> Vec<Event> {
 pub(super) async fn shut_down<T: TaskStore>(store: &T, runs: &Runs, patience: Duration, hands_over: bool) {
     runs.close();
     if timeout(patience, runs.idle()).await.is_err() {
-        if hands_over {
-            runs.hand_over();
-        } else {
+        if !hands_over {
             let stopped = stream::iter(runs.all())
                 .for_each_concurrent(STOPPED_AT_ONCE, |(id, run)| async move { stop(store, &run.owner, &id).await });
             if timeout(FAREWELL, stopped).await.is_err() {
                 tracing::warn!("the store is not there; tasks at work fail when their lease has run out");
             }
         }
+        // Those that wait for somebody would otherwise be canceled with their runs.
+        runs.hand_over();
         for (_, run) in runs.all() {
             run.cancellation.cancel();
         }
