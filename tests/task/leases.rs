@@ -317,6 +317,28 @@ async fn a_run_that_is_lost_again_and_again_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_process_that_comes_back_leaves_a_run_alone_that_was_begun_again_elsewhere() {
+    let (first, one, two, mut runs) = two_that_rerun(1);
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let cut_off = runs.recv().await.unwrap();
+    quiet().await;
+    first.is_dead.store(true, SeqCst);
+    // It goes on trying to say that this was lost.
+    cut_off.say("lost");
+    let again = tokio::time::timeout(LEASE * 2, runs.recv()).await.unwrap().unwrap();
+    again.say("once ");
+    quiet().await;
+    first.is_dead.store(false, SeqCst);
+    sleep(LEASE * 3).await;
+    assert_eq!(two.state(&id).await, TaskState::Working);
+    again.say("more");
+    drop(again);
+    quiet().await;
+    assert_eq!(one.state(&id).await, TaskState::Completed);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_shutdown_hands_over_what_may_be_begun_again() {
     let first = Leased::new();
     let (agent, mut runs) = driven();
