@@ -65,8 +65,8 @@ impl Protocols {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "events may be held back");
         }
-        let io = Linger::new(WriteTimeout::new(stream, self.write_timeout));
-        let turns = Turns::default();
+        let (turns, stalls) = (Turns::default(), Turns::default());
+        let io = Linger::new(WriteTimeout::new(stream, self.write_timeout, stalls.clone()));
         let service = Requests::new(service, turns.clone());
         #[cfg(feature = "http2")]
         let io = match first_bytes(io, self.head_timeout, phase.clone()).await {
@@ -77,7 +77,7 @@ impl Protocols {
             Ok(io) => io,
             Err(error) => return tracing::debug!(%error, "a connection did not begin"),
         };
-        let head_timeout = self.head_timeout.map(|timeout| HeadTimeout::new(timeout, turns));
+        let head_timeout = self.head_timeout.map(|timeout| HeadTimeout::new(timeout, turns, stalls));
         drive(Box::pin(self.http1.serve_connection(TokioIo::new(io), service)), head_timeout, phase).await;
     }
 }

@@ -13,6 +13,8 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
+use super::requests::{Turn, Turns};
+
 /// A socket whose writes fail when the client has taken nothing for so long. Otherwise one that does not read would keep
 /// its connection, and the answer that waits there, for as long as it likes.
 pub(super) struct WriteTimeout<I> {
@@ -20,18 +22,22 @@ pub(super) struct WriteTimeout<I> {
     timeout: Option<Duration>,
     // Set while a write waits; boxed because hyper wants to move the whole.
     timer: Option<Pin<Box<Sleep>>>,
+    /// Odd while a write waits.
+    stalls: Turns,
+    stall: Option<Turn>,
 }
 
 impl<I> WriteTimeout<I> {
-    pub(super) fn new(io: I, timeout: Option<Duration>) -> Self {
-        Self { io, timeout, timer: None }
+    pub(super) fn new(io: I, timeout: Option<Duration>, stalls: Turns) -> Self {
+        Self { io, timeout, timer: None, stalls, stall: None }
     }
 
     fn watched(&mut self, written: Poll<io::Result<usize>>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
-            self.timer = None;
+            (self.timer, self.stall) = (None, None);
             return written;
         }
+        self.stall.get_or_insert_with(|| self.stalls.begin());
         let Some(timeout) = self.timeout else { return Poll::Pending };
         ready!(self.timer.get_or_insert_with(|| Box::pin(sleep(timeout))).as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
@@ -113,7 +119,7 @@ mod tests {
     async fn a_client_that_takes_nothing_is_given_up() {
         let (_client, io) = duplex(8);
         let begun = Instant::now();
-        let error = WriteTimeout::new(io, Some(TIMEOUT)).write_all(&[0; 9]).await.unwrap_err();
+        let error = WriteTimeout::new(io, Some(TIMEOUT), Turns::default()).write_all(&[0; 9]).await.unwrap_err();
         assert_eq!((error.kind(), begun.elapsed().as_secs()), (io::ErrorKind::TimedOut, 60));
     }
 
@@ -123,7 +129,7 @@ mod tests {
             [([100, 1_900], 1), ([GATHERED / 2, GATHERED / 2], 1), ([GATHERED / 2 + 1, GATHERED / 2], 2)]
         {
             let [first, second] = sizes.map(|size| vec![size.to_le_bytes()[0]; size]);
-            let mut io = WriteTimeout::new(Pieces::default(), Some(TIMEOUT));
+            let mut io = WriteTimeout::new(Pieces::default(), Some(TIMEOUT), Turns::default());
             let bufs = [io::IoSlice::new(&first), io::IoSlice::new(&second)];
             assert_eq!(io.write_vectored(&bufs).await.unwrap(), first.len() + second.len());
             assert_eq!(io.io.0.len(), pieces, "{sizes:?}");
@@ -132,7 +138,7 @@ mod tests {
         // What a socket has no room for stays with the caller.
         let (mut client, io) = duplex(5);
         let bufs = [io::IoSlice::new(b"abcd"), io::IoSlice::new(b"efgh")];
-        assert_eq!(WriteTimeout::new(io, None).write_vectored(&bufs).await.unwrap(), 5);
+        assert_eq!(WriteTimeout::new(io, None, Turns::default()).write_vectored(&bufs).await.unwrap(), 5);
         let mut read = Vec::new();
         client.read_to_end(&mut read).await.unwrap();
         assert_eq!(read, b"abcde");
@@ -176,7 +182,7 @@ mod tests {
                 client.read_exact(&mut taken).await.unwrap();
             }
         });
-        let mut io = WriteTimeout::new(io, Some(TIMEOUT));
+        let mut io = WriteTimeout::new(io, Some(TIMEOUT), Turns::default());
         io.write_all(&[0; 40]).await.unwrap();
         // Nothing waits now, however long it takes until there is more to say.
         sleep(10 * TIMEOUT).await;
@@ -187,7 +193,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn without_a_limit_it_waits_for_ever() {
         let (_client, io) = duplex(8);
-        let mut io = WriteTimeout::new(io, None);
+        let mut io = WriteTimeout::new(io, None, Turns::default());
         assert!(tokio::time::timeout(1000 * TIMEOUT, io.write_all(&[0; 9])).await.is_err());
     }
 }

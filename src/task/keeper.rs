@@ -8,6 +8,7 @@ use std::{
 
 use futures_util::{StreamExt as _, stream};
 use tokio::{
+    sync::Notify,
     task::AbortHandle,
     time::{MissedTickBehavior, interval, timeout},
 };
@@ -55,35 +56,57 @@ impl Drop for Keeper {
     }
 }
 
-async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration, mut again: Option<BeginAgain>) {
-    // One that ends has nothing more to say.
-    let mut ended = pin!(store.ended_elsewhere().chain(stream::pending()));
-    let mut renewal = interval((lease / RENEWALS).max(Duration::from_millis(1)));
-    renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            Some(id) = ended.next() => {
-                if let Some(run) = runs.get(&id) {
-                    run.context.cancellation().cancel();
-                }
-            }
-            _ = renewal.tick() => {
-                // A lease that was given up in a shutdown is not taken up again. Until then it is needed.
-                if runs.are_given_up() {
-                    continue;
-                }
-                if let Err(error) = tend(&store, &mut again).await {
-                    let cause = std::error::Error::source(&error).map(ToString::to_string);
-                    tracing::warn!(%error, cause, "leases are not seen to just now");
-                }
-            }
+async fn keep<T: TaskStore>(store: T, runs: Runs, lease: Duration, again: Option<BeginAgain>) {
+    let renewed = Notify::new();
+    // None of them may have to wait for the others, least of all the renewal: there may be much that others have lost, or
+    // that is to be let go of.
+    tokio::join!(renew(&store, &runs, lease, &renewed), tend(&store, again, &renewed), stop_ended(&store, &runs));
+}
+
+/// Stops the runs whose tasks end elsewhere.
+async fn stop_ended<T: TaskStore>(store: &T, runs: &Runs) {
+    let mut ended = pin!(store.ended_elsewhere());
+    while let Some(id) = ended.next().await {
+        if let Some(run) = runs.get(&id) {
+            run.context.cancellation().cancel();
         }
     }
 }
 
-/// The own lease goes first: whoever is late with it must not take others for dead.
-async fn tend<T: TaskStore>(store: &T, again: &mut Option<BeginAgain>) -> Result<(), StoreError> {
-    store.renew_lease().await?;
+async fn renew<T: TaskStore>(store: &T, runs: &Runs, lease: Duration, renewed: &Notify) {
+    let mut renewal = interval((lease / RENEWALS).max(Duration::from_millis(1)));
+    renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        renewal.tick().await;
+        // A lease that was given up in a shutdown is not taken up again. Until then it is needed.
+        if runs.are_given_up() {
+            continue;
+        }
+        match store.renew_lease().await {
+            Ok(()) => renewed.notify_one(),
+            Err(error) => warn(&error),
+        }
+    }
+}
+
+fn warn(error: &StoreError) {
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    tracing::warn!(%error, cause, "leases are not seen to just now");
+}
+
+/// Whenever the own lease was renewed: whoever is late with it must not take others for dead.
+async fn tend<T: TaskStore>(store: &T, mut again: Option<BeginAgain>, renewed: &Notify) {
+    loop {
+        renewed.notified().await;
+        if let Err(error) = see_to_lost(store, &mut again).await {
+            warn(&error);
+        } else if let Err(error) = store.retain().await {
+            warn(&error);
+        }
+    }
+}
+
+async fn see_to_lost<T: TaskStore>(store: &T, again: &mut Option<BeginAgain>) -> Result<(), StoreError> {
     loop {
         let lost = store.lost_runs(LOST_AT_ONCE).await?;
         let is_all = lost.len() < LOST_AT_ONCE;
@@ -100,10 +123,9 @@ async fn tend<T: TaskStore>(store: &T, again: &mut Option<BeginAgain>) -> Result
         }
         // Those that could not be begun again just now would only be seen again.
         if is_all || !has_ended {
-            break;
+            return Ok(());
         }
     }
-    store.retain().await
 }
 
 /// Fails the task, unless somebody else was faster.
@@ -131,15 +153,15 @@ fn failure(task: &Task, reason: &'static str) -> Vec<Event> {
 pub(super) async fn shut_down<T: TaskStore>(store: &T, runs: &Runs, patience: Duration, hands_over: bool) {
     runs.close();
     if timeout(patience, runs.idle()).await.is_err() {
-        if hands_over {
-            runs.hand_over();
-        } else {
+        if !hands_over {
             let stopped = stream::iter(runs.all())
                 .for_each_concurrent(STOPPED_AT_ONCE, |run| async move { stop(store, &run.context).await });
             if timeout(FAREWELL, stopped).await.is_err() {
                 tracing::warn!("the store is not there; tasks at work fail when their lease has run out");
             }
         }
+        // Those that wait for somebody would otherwise be canceled with their runs.
+        runs.hand_over();
         for run in runs.all() {
             run.context.cancellation().cancel();
         }

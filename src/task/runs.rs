@@ -23,7 +23,7 @@ struct Shared {
     places: Mutex<Places>,
     /// Told when none is left.
     idle: Notify,
-    /// True if what is still at work is to be left as it stands, for others to go on with.
+    /// True if what is not over is to be left as it stands, for others to go on with.
     are_handed_over: AtomicBool,
     /// True if this process no longer holds anything.
     are_given_up: AtomicBool,

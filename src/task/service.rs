@@ -8,8 +8,10 @@ use std::{
     task::{Context, Poll},
 };
 
+use futures_util::FutureExt as _;
 use http::{Request, Response};
 use tower_service::Service;
+use tracing::Instrument as _;
 
 use super::{
     EventStream, TaskStore,
@@ -105,12 +107,25 @@ where
             }
             OperationRequest::GetTask(request) => ResponseFuture::new(get(self.shared.clone(), owner, request)),
             OperationRequest::ListTasks(request) => ResponseFuture::new(list(self.shared.clone(), owner, request)),
-            OperationRequest::CancelTask(request) => ResponseFuture::new(cancel(self.shared.clone(), owner, request)),
+            OperationRequest::CancelTask(request) => {
+                ResponseFuture::new(to_its_end(cancel(self.shared.clone(), owner, request)))
+            }
             OperationRequest::SubscribeToTask(request) => {
                 ResponseFuture::new(subscribe(self.shared.clone(), head, owner, version, request))
             }
             request => ResponseFuture::new(std::future::ready(Err(unsupported(&request)))),
         }
+    }
+}
+
+/// Goes on with it if the caller leaves: what is written by then others have yet to be told of.
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    let mut work = Box::pin(work.in_current_span());
+    match work.as_mut().now_or_never() {
+        Some(done) => done,
+        None => tokio::spawn(work).await.map_err(Error::internal)?,
     }
 }
 

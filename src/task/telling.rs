@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind},
-    types::{Event, Message, StateKind, TaskState, TaskStatus, TaskStatusUpdateEvent},
+    types::{Event, Message, Role, StateKind, TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 
 /// How long a run tries to note its failure before its caller is told that the store does not answer: as long as somebody
@@ -308,13 +308,14 @@ impl<T: TaskStore> Telling<T> {
         }
     }
 
-    /// Fails the task, unless it is over.
+    /// Fails the task, unless it is over, or another process goes on with it.
     fn note_failure(&self, error: &Error) -> impl Future<Output = Result<Option<Snapshot>, StoreError>> + use<T> {
         let (shared, context) = (self.shared.clone(), self.slot.context().clone());
         let mut status = TaskStatus::new(TaskState::Failed);
         status.message = Some(Arc::new(Message::agent(error.message().into_owned())));
         let (task_id, context_id) = (Arc::clone(context.task_id()), Arc::clone(context.context_id()));
         let update = TaskStatusUpdateEvent::new(task_id, context_id, status);
+        let known = self.revision;
         async move {
             let (store, owner, task_id) = (&shared.store, context.owner(), context.task_id());
             let Snapshot { task, revision } = store.get(owner, task_id).await?;
@@ -322,6 +323,19 @@ impl<T: TaskStore> Telling<T> {
                 return Ok(None);
             }
             drop(task);
+            // What was written last may be there all the same; but with a turn somebody else begins, or begins again.
+            let is_turn = |event: &Event| match event {
+                Event::Task(_) => true,
+                Event::Message(message) => message.role == Role::User,
+                _ => false,
+            };
+            if revision > known {
+                let limit = usize::try_from(revision - known).unwrap_or(usize::MAX);
+                let since = store.read(owner, task_id, known, limit).await?;
+                if since.iter().any(|entry| is_turn(entry.event())) {
+                    return Ok(None);
+                }
+            }
             store.append(owner, task_id, revision, vec![Event::StatusUpdate(update)]).await.map(Some)
         }
     }

@@ -52,6 +52,30 @@ async fn a_client_that_does_not_read_keeps_nothing_for_ever() {
 }
 
 #[tokio::test]
+async fn an_answer_that_its_client_still_takes_is_no_head_that_is_late() {
+    let serve = Serve::new().header_read_timeout(Duration::from_millis(100));
+    let (address, _) = start(serve, BodyLayer::new()).await;
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    // More than sockets have room for, and yet all of it is with the server's connection at once.
+    socket.write_all(request("large").as_bytes()).await.unwrap();
+    let mut answer = read_until(&mut socket, "\r\n\r\n").await.into_bytes();
+    // One that says nothing shows when the time for a head is over.
+    let mut piece = vec![0; 8 << 20];
+    for _ in 0..3 {
+        assert_eq!(read_all(&mut TcpStream::connect(address).await.unwrap()).await, "");
+        socket.read_exact(&mut piece).await.expect("it was broken off");
+    }
+    let rest = b"1}";
+    answer.clear();
+    while !answer.ends_with(rest) {
+        let read = tokio::time::timeout(PATIENCE, socket.read_buf(&mut answer)).await.unwrap().unwrap();
+        assert!(read > 0, "it was broken off");
+    }
+    // From here on it counts.
+    assert_eq!(read_all(&mut socket).await, "");
+}
+
+#[tokio::test]
 async fn a_panic_ends_its_own_connection_alone() {
     let (address, server) = start(Serve::new(), BodyLayer::new()).await;
     let mut other = TcpStream::connect(address).await.unwrap();

@@ -9,10 +9,10 @@ use a2a_layers::{
     types::{TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 use futures_util::FutureExt;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use tower::{limit::ConcurrencyLimitLayer, service_fn};
 
-use super::*;
+use super::{probe::Probe, *};
 
 /// Tells when it is dropped.
 struct Dropped(Arc<AtomicBool>);
@@ -339,4 +339,18 @@ async fn f52_a_cancel_that_comes_between_the_last_word_and_its_writing_wins_ever
     quiet().await;
     assert!(run.request.cancellation().is_canceled());
     assert!(server.subscribe(&id).now_or_never().is_some_and(|opened| opened.is_err()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_whose_caller_leaves_is_carried_out_to_its_end() {
+    let probe = Probe::default();
+    let (agent, mut runs) = driven();
+    let server = Server::new(TaskLayer::with_store(probe.clone()), agent);
+    let id = server.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    quiet().await;
+    *probe.plan.silent.lock().unwrap() = Duration::from_secs(5);
+    assert!(timeout(Duration::from_secs(1), server.cancel(&id)).await.is_err());
+    timeout(Duration::from_secs(5), run.request.cancellation().canceled()).await.expect("the run is told");
+    assert_eq!(server.state(&id).await, TaskState::Canceled);
 }

@@ -28,6 +28,8 @@ pub(crate) struct Leased {
     pub(crate) is_dead: Arc<AtomicBool>,
     /// Neither gets nor releases are answered.
     pub(crate) hangs: Arc<AtomicBool>,
+    /// It never gets done with letting go.
+    pub(crate) retains: Arc<AtomicBool>,
 }
 
 struct Shared {
@@ -59,7 +61,7 @@ impl Leased {
     /// A lease begins with its holder.
     fn holder(shared: Arc<Shared>, holder: u64) -> Self {
         shared.renewed.lock().unwrap().insert(holder, Instant::now());
-        Self { shared, holder, is_dead: Arc::default(), hangs: Arc::default() }
+        Self { shared, holder, is_dead: Arc::default(), hangs: Arc::default(), retains: Arc::default() }
     }
 
     fn alive(&self) -> Result<(), StoreError> {
@@ -151,6 +153,13 @@ impl TaskStore for Leased {
             runs.push(LostRun::new(owner, snapshot));
         }
         Ok(runs)
+    }
+
+    async fn retain(&self) -> Result<(), StoreError> {
+        if self.retains.load(SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        Ok(())
     }
 
     fn ended_elsewhere(&self) -> impl Stream<Item = Arc<str>> + Send + 'static {

@@ -59,6 +59,20 @@ async fn a_process_that_renews_its_lease_keeps_its_runs_for_as_long_as_they_take
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_process_that_has_much_to_let_go_of_keeps_its_runs_and_hears_of_cancels() {
+    let (first, one, mut runs, two) = two();
+    first.retains.store(true, SeqCst);
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let run = runs.recv().await.unwrap();
+    sleep(LEASE * 5).await;
+    assert_eq!(two.state(&id).await, TaskState::Working);
+    two.cancel(&id).await.unwrap();
+    quiet().await;
+    assert!(run.request.cancellation().is_canceled());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_process_that_lost_its_lease_stops_its_runs() {
     let (first, one, mut runs, two) = two();
     two.list(ListTasks::default()).await.unwrap();
@@ -173,6 +187,7 @@ async fn a_shutdown_ends_what_is_not_over_and_gives_the_lease_up() {
     first.create(&Default::default(), Arc::new(Task::new("late", "c", TaskState::Working))).await.unwrap();
     sleep(LEASE / 3 + Duration::from_secs(1)).await;
     assert_eq!(two.state("late").await, TaskState::Failed);
+    assert_eq!(two.state(&asking).await, TaskState::AuthRequired, "somebody may still log in");
 }
 
 #[tokio::test(start_paused = true)]
@@ -299,6 +314,28 @@ async fn a_run_that_is_lost_again_and_again_is_given_up() {
     dying.is_dead.store(true, SeqCst);
     sleep(LEASE * 3).await;
     assert_eq!(last.state(&id).await, TaskState::Failed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_comes_back_leaves_a_run_alone_that_was_begun_again_elsewhere() {
+    let (first, one, two, mut runs) = two_that_rerun(1);
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let cut_off = runs.recv().await.unwrap();
+    quiet().await;
+    first.is_dead.store(true, SeqCst);
+    // It goes on trying to say that this was lost.
+    cut_off.say("lost");
+    let again = tokio::time::timeout(LEASE * 2, runs.recv()).await.unwrap().unwrap();
+    again.say("once ");
+    quiet().await;
+    first.is_dead.store(false, SeqCst);
+    sleep(LEASE * 3).await;
+    assert_eq!(two.state(&id).await, TaskState::Working);
+    again.say("more");
+    drop(again);
+    quiet().await;
+    assert_eq!(one.state(&id).await, TaskState::Completed);
 }
 
 #[tokio::test(start_paused = true)]

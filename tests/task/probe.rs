@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) delay: Mutex<Duration>,
     /// How long the next get keeps what it has read to itself.
     pub(crate) late: Mutex<Duration>,
+    /// How long it keeps to itself what came of the next append.
+    pub(crate) silent: Mutex<Duration>,
     /// How many events each append had.
     pub(crate) batches: Mutex<Vec<usize>>,
     /// How many wait for a log to grow just now.
@@ -64,7 +66,12 @@ impl TaskStore for Probe {
         if let Some(event) = faster {
             self.inner.append(owner, id, expected, vec![event]).await?;
         }
-        self.inner.append(owner, id, expected, events).await
+        let appended = self.inner.append(owner, id, expected, events).await;
+        let silent = std::mem::take(&mut *self.plan.silent.lock().unwrap());
+        if !silent.is_zero() {
+            tokio::time::sleep(silent).await;
+        }
+        appended
     }
 
     async fn get(&self, owner: &Owner, id: &str) -> Result<Snapshot, StoreError> {

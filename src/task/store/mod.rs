@@ -226,7 +226,8 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
     }
 
     /// Active tasks of holders other than this one that have not renewed their lease for as long as it
-    /// [lasts](Self::lease), whoever owns them; at most `limit`.
+    /// [lasts](Self::lease), whoever owns them; at most `limit`. Each is as it stood when it was such a holder's: whoever
+    /// takes it for lost writes to it at that revision, and is refused if another one was faster.
     ///
     /// Clocks jump, so a store had better go by how long this process has seen no renewal than by the time of day. A time
     /// in which it could not look counts for nobody's silence: a database that was away was away for all.
@@ -290,7 +291,7 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
 pub struct LostRun {
     /// Whose task it is.
     pub owner: Owner,
-    /// The task as it stands.
+    /// The task as it stood when it was lost.
     pub snapshot: Snapshot,
 }
 

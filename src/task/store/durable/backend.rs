@@ -48,8 +48,8 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// The other holders that are not known to be gone, and how far each has counted.
     fn others(&self) -> impl Future<Output = Result<Vec<(i64, i64)>, StoreError>> + Send;
 
-    /// Whose tasks those other holders have lost that are known to be gone.
-    fn lost(&self, limit: usize) -> impl Future<Output = Result<Vec<(Owner, String)>, StoreError>> + Send;
+    /// The tasks that those other holders have lost that are known to be gone.
+    fn lost(&self, limit: usize) -> impl Future<Output = Result<Vec<LostRow>, StoreError>> + Send;
 }
 
 /// What is known of a task without its body.
@@ -59,6 +59,15 @@ pub(crate) struct Row {
     pub(crate) seq: i64,
     pub(crate) revision: u64,
     pub(crate) is_over: bool,
+}
+
+/// A task whose holder is gone.
+#[derive(Clone, Debug)]
+pub(crate) struct LostRow {
+    pub(crate) owner: Owner,
+    pub(crate) id: String,
+    /// At which it was that holder's.
+    pub(crate) revision: u64,
 }
 
 /// A task as the database has it.

@@ -26,7 +26,7 @@ use tokio::sync::broadcast;
 #[cfg(feature = "postgres")]
 pub(super) use self::writer::{Answer, WriteError};
 pub(super) use self::{
-    backend::{Backend, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable},
+    backend::{Backend, LostRow, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable},
     claims::ClaimWrite,
     public::durable_store,
     topics::Topics,
@@ -103,6 +103,11 @@ impl<B> Durable<B> {
 
     pub(super) fn inner(&self) -> &Arc<Inner<B>> {
         &self.0
+    }
+
+    #[cfg(all(test, feature = "sqlite"))]
+    pub(super) fn limits(&self) -> Limits {
+        self.0.limits.clone()
     }
 }
 
@@ -400,10 +405,11 @@ impl<B: Backend> TaskStore for Durable<B> {
             inner.writer.write(Write::Bury { holder, beat }).await?;
         }
         let mut runs = Vec::new();
-        for (owner, id) in inner.backend.lost(limit).await? {
+        for LostRow { owner, id, revision } in inner.backend.lost(limit).await? {
             match self.get(&owner, &id).await {
-                Ok(snapshot) => runs.push(LostRun::new(owner, snapshot)),
-                Err(StoreError::NotFound) => {}
+                Ok(snapshot) if snapshot.revision == revision => runs.push(LostRun::new(owner, snapshot)),
+                // Somebody goes on with it, or it is over.
+                Ok(_) | Err(StoreError::NotFound) => {}
                 Err(error) => return Err(error),
             }
         }

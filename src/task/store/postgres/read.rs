@@ -15,7 +15,9 @@ use crate::{
     task::{
         ListQuery, StoreError,
         store::{
-            durable::{Backend, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable},
+            durable::{
+                Backend, LostRow, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable,
+            },
             index::Key,
         },
     },
@@ -155,12 +157,15 @@ impl Backend for Postgres {
         Ok(others)
     }
 
-    async fn lost(&self, limit: usize) -> Result<Vec<(Owner, String)>, StoreError> {
-        let sql = "SELECT coalesce(t.long_owner, t.owner), coalesce(t.long_id, t.id) \
+    async fn lost(&self, limit: usize) -> Result<Vec<LostRow>, StoreError> {
+        let sql = "SELECT coalesce(t.long_owner, t.owner), coalesce(t.long_id, t.id), t.revision \
              FROM holders h JOIN tasks t ON t.holder = h.id AND t.phase = 0 WHERE h.beat < 0 AND h.id <> $1 LIMIT $2";
         let values = Values::default().with(self.holder).and_then(|values| values.with(stored(limit as u64)));
         let rows = self.ask(sql, values).await?;
-        let read = |row: &PgRow| Ok((read_owner(text(row, 0)?), text(row, 1)?.to_owned()));
+        let read = |row: &PgRow| {
+            let (owner, id) = (read_owner(text(row, 0)?), text(row, 1)?.to_owned());
+            Ok(LostRow { owner, id, revision: number(row.try_get(2)?) })
+        };
         rows.iter().map(read).collect::<Result<_, BoxError>>().map_err(unavailable)
     }
 }

@@ -9,7 +9,9 @@ use crate::{
     task::{
         ListQuery, StoreError,
         store::{
-            durable::{Backend, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable},
+            durable::{
+                Backend, LostRow, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable,
+            },
             index::Key,
         },
     },
@@ -117,13 +119,16 @@ impl Backend for Sqlite {
         query.bind(self.holder).fetch_all(&self.readers).await.map_err(unavailable)
     }
 
-    async fn lost(&self, limit: usize) -> Result<Vec<(Owner, String)>, StoreError> {
+    async fn lost(&self, limit: usize) -> Result<Vec<LostRow>, StoreError> {
         let query = sqlx::query(
-            "SELECT t.owner, t.id FROM holders h CROSS JOIN tasks t INDEXED BY tasks_held \
+            "SELECT t.owner, t.id, t.revision FROM holders h CROSS JOIN tasks t INDEXED BY tasks_held \
              ON t.holder = h.id AND t.phase = 0 WHERE h.beat < 0 AND h.id <> $1 LIMIT $2",
         );
         let rows = query.bind(self.holder).bind(stored(limit as u64)).fetch_all(&self.readers);
-        let read = |row: SqliteRow| Ok((read_owner(row.try_get(0)?), row.try_get(1)?));
+        let read = |row: SqliteRow| {
+            let (owner, id, revision) = (read_owner(row.try_get(0)?), row.try_get(1)?, number(row.try_get(2)?));
+            Ok(LostRow { owner, id, revision })
+        };
         rows.await.map_err(unavailable)?.into_iter().map(read).collect::<Result<_, sqlx::Error>>().map_err(unavailable)
     }
 }

@@ -1,3 +1,5 @@
+mod lost;
+
 use std::{
     collections::HashMap,
     path::PathBuf,
