@@ -7,17 +7,16 @@ use crate::task::store::durable::{Append, Create};
 
 /// A write of which many fit into one statement. Of those in a batch no two are of the same task.
 pub(super) trait Batched: Send + Sync + Sized + 'static {
-    /// Writes them, and gives a row for each that was as expected: its place from 1, the task's row, and the holder that
-    /// it was taken from by its end.
-    const WRITE: &'static str;
-    /// Gives the same rows, if it has written them.
+    /// Gives the rows that the statement gave which has written them.
     const LOOK: &'static str;
 
     /// In this order locks are taken, so that no two writers wait for each other.
     type Place: Ord + ?Sized;
     fn place(&self) -> &Self::Place;
 
-    fn values(batch: &[Self], tags: &[i64], holder: i64) -> Result<Values, sqlx::Error>;
+    /// A statement that writes them, and gives a row for each that was as expected: its place from 1, the task's row, and the
+    /// holder that it was taken from by its end.
+    fn write(batch: &[Self], tags: &[i64], holder: i64) -> Result<(&'static str, Values), sqlx::Error>;
 
     fn values_to_look(batch: &[Self], tags: &[i64]) -> Result<Values, sqlx::Error>;
 
@@ -59,7 +58,33 @@ fn column<'a, W, T>(batch: &'a [W], of: impl Fn(&'a W) -> T) -> Vec<T> {
     batch.iter().map(of).collect()
 }
 
-impl Batched for Create {
+impl Create {
+    /// The longest text that stands in an index as it is, in bytes; as in the schema.
+    const SHORT: usize = 512;
+
+    /// Nearly all are short.
+    fn is_short(&self) -> bool {
+        [&*self.id, &*self.owner, &*self.context].iter().all(|text| text.len() <= Self::SHORT)
+    }
+
+    const WRITE_SHORT: &'static str = "\
+        WITH given AS MATERIALIZED ( \
+            SELECT nextval('tasks_seq_seq') AS seq, g.* FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::smallint[], \
+            $5::smallint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bytea[], $10::bytea[]) \
+            WITH ORDINALITY AS g (id, owner, context, state, phase, moment, revision, tag, events, body, at) \
+        ), made AS ( \
+            INSERT INTO tasks (seq, moment, revision, holder, state, phase, id, owner, context) \
+            SELECT seq, moment, revision, CASE WHEN phase = 0 THEN $11::bigint END, state, phase, id, owner, context \
+            FROM given ON CONFLICT (id) DO NOTHING RETURNING seq \
+        ), whole AS MATERIALIZED (SELECT g.* FROM made m JOIN given g ON g.seq = m.seq \
+        ), logged AS ( \
+            INSERT INTO log (task, last, first, tag, events) SELECT seq, revision, 1, tag, events FROM whole \
+        ), kept AS ( \
+            INSERT INTO snapshots (task, revision, body) SELECT seq, revision, body FROM whole WHERE body IS NOT NULL \
+        ), counted AS ( \
+            INSERT INTO count_changes (owner, state, tasks) SELECT owner, state, count(*) FROM whole GROUP BY 1, 2 \
+        ) SELECT at, seq, NULL::bigint FROM whole";
+
     const WRITE: &'static str = "\
         WITH given AS MATERIALIZED ( \
             SELECT g.*, index_key(g.id) AS id_key, index_key(g.owner) AS owner_key FROM unnest($1::bytea[], $2::bytea[], \
@@ -78,7 +103,9 @@ impl Batched for Create {
         ), counted AS ( \
             INSERT INTO count_changes (owner, state, tasks) SELECT owner_key, state, count(*) FROM whole GROUP BY 1, 2 \
         ) SELECT at, seq, NULL::bigint FROM whole";
+}
 
+impl Batched for Create {
     const LOOK: &'static str = "\
         SELECT g.at, t.seq, NULL::bigint FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) \
         WITH ORDINALITY AS g (id, revision, tag, at) JOIN tasks t ON t.id = index_key(g.id) \
@@ -90,8 +117,9 @@ impl Batched for Create {
         &self.id
     }
 
-    fn values(batch: &[Self], tags: &[i64], holder: i64) -> Result<Values, sqlx::Error> {
-        Values::default()
+    fn write(batch: &[Self], tags: &[i64], holder: i64) -> Result<(&'static str, Values), sqlx::Error> {
+        let sql = if batch.iter().all(Self::is_short) { Self::WRITE_SHORT } else { Self::WRITE };
+        let values = Values::default()
             .with(column(batch, |write| write.id.as_bytes()))?
             .with(column(batch, |write| write.owner.as_bytes()))?
             .with(column(batch, |write| write.context.as_bytes()))?
@@ -102,7 +130,8 @@ impl Batched for Create {
             .with(tags)?
             .with(column(batch, |write| write.events.as_bytes()))?
             .with(column(batch, |write| write.snapshot.as_deref().map(str::as_bytes)))?
-            .with(holder)
+            .with(holder)?;
+        Ok((sql, values))
     }
 
     fn values_to_look(batch: &[Self], tags: &[i64]) -> Result<Values, sqlx::Error> {
@@ -117,7 +146,22 @@ impl Batched for Create {
     }
 }
 
-impl Batched for Append {
+impl Append {
+    /// True if nothing but the log grows, as with most.
+    fn is_plain(&self) -> bool {
+        self.moves.is_none() && self.snapshot.is_none()
+    }
+
+    const WRITE_PLAIN: &'static str = "\
+        WITH moved AS ( \
+            UPDATE tasks t SET revision = g.revision \
+            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[]) WITH ORDINALITY \
+                AS g (seq, expected, revision, tag, events, at) \
+            WHERE t.seq = g.seq AND t.revision = g.expected RETURNING g.* \
+        ), logged AS ( \
+            INSERT INTO log (task, last, first, tag, events) SELECT seq, revision, expected + 1, tag, events FROM moved \
+        ) SELECT at, seq, NULL::bigint FROM moved";
+
     /// Whoever has changed a task first is waited for, and then its revision is another.
     const WRITE: &'static str = "\
         WITH moved AS ( \
@@ -141,7 +185,9 @@ impl Batched for Append {
                 SELECT owner, state_before, -1 FROM moved WHERE state <> state_before \
             ) AS c (owner, state, tasks) GROUP BY 1, 2 HAVING sum(tasks) <> 0 \
         ) SELECT at, seq, ended FROM moved";
+}
 
+impl Batched for Append {
     const LOOK: &'static str = "\
         SELECT g.at, g.seq, NULL::bigint FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) \
         WITH ORDINALITY AS g (seq, revision, tag, at) \
@@ -153,19 +199,24 @@ impl Batched for Append {
         &self.seq
     }
 
-    fn values(batch: &[Self], tags: &[i64], holder: i64) -> Result<Values, sqlx::Error> {
-        Values::default()
+    fn write(batch: &[Self], tags: &[i64], holder: i64) -> Result<(&'static str, Values), sqlx::Error> {
+        let values = Values::default()
             .with(column(batch, |write| write.seq))?
             .with(column(batch, |write| write.expected))?
             .with(column(batch, |write| write.revision))?
             .with(tags)?
-            .with(column(batch, |write| write.events.as_bytes()))?
+            .with(column(batch, |write| write.events.as_bytes()))?;
+        if batch.iter().all(Self::is_plain) {
+            return Ok((Self::WRITE_PLAIN, values));
+        }
+        let values = values
             .with(column(batch, |write| write.snapshot.as_deref().map(str::as_bytes)))?
             .with(column(batch, |write| write.state_before as i16))?
             .with(column(batch, |write| write.moves.map(|to| to.state as i16)))?
             .with(column(batch, |write| write.moves.map(|to| to.phase as i16)))?
             .with(holder)?
-            .with(column(batch, |write| write.moves.map(|to| to.moment)))
+            .with(column(batch, |write| write.moves.map(|to| to.moment)))?;
+        Ok((Self::WRITE, values))
     }
 
     fn values_to_look(batch: &[Self], tags: &[i64]) -> Result<Values, sqlx::Error> {

@@ -135,10 +135,11 @@ impl Work {
             tags.push(self.tag);
             self.tag = self.tag.wrapping_add(1);
         }
-        let values = W::values(batch, &tags, self.holder).map_err(|error| Failed::Write(Arc::new(error)))?;
+        let written = W::write(batch, &tags, self.holder).map_err(|error| Failed::Write(Arc::new(error)));
+        let (sql, values) = written?;
         loop {
             let link = self.link(deadline).await.map_err(Failed::whole)?;
-            let writing = run(&mut link.connection, W::WRITE, values.clone(), batch.len());
+            let writing = run(&mut link.connection, sql, values.clone(), batch.len());
             let error = match timeout_at(Place::end(deadline), writing).await {
                 Ok(Ok(done)) => return Ok(done),
                 Ok(Err(error)) => error,
