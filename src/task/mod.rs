@@ -116,7 +116,9 @@
 //!
 //! The task answers whatever has become of it. If it failed, even because its process was killed, then that is the answer;
 //! whoever wants the work to be tried again says so by a fresh `messageId`. What was refused, such as by an agent that was
-//! overloaded, came to nothing, and may be sent again.
+//! overloaded, came to nothing, and may be sent again. Where answers are messages ([`ReplyMode::Message`]) the first caller
+//! of an agent that broke down is told an error; of that the log keeps the words alone, and they are the message that
+//! answers whoever sends again.
 //!
 //! A `messageId` that comes again with other parts, metadata or references, or for another task, is the mistake of a client
 //! that reuses ids: it is refused with `-32602` (`INVALID_ARGUMENT`), which names the field. How the answer is wanted

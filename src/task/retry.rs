@@ -40,17 +40,18 @@ pub(super) struct Retry {
     pub(super) tenant: Option<Arc<str>>,
 }
 
-/// A message's claim, which is given up when this is dropped.
+/// A message's claim. It is given up when this is dropped, unless the message is in its task's log after all: who writes
+/// does not always know whether it has.
 pub(super) struct Held(Option<Box<dyn FnOnce() + Send>>);
 
 impl Held {
-    fn new<T: TaskStore>(store: T, owner: Owner, claim: Claim, window: Duration) -> Self {
+    fn new<T: TaskStore>(store: T, owner: Owner, claim: Claim, message_id: String, window: Duration) -> Self {
         Self(Some(Box::new(move || {
             // Without a runtime the process is about to end, and its claims with its lease.
             let Ok(runtime) = Handle::try_current() else { return };
             runtime.spawn(async move {
                 let (begun, (mut wait, longest)) = (Instant::now(), RELEASE_AGAIN);
-                while let Err(error) = store.release(&owner, &claim).await {
+                while let Err(error) = give_up(&store, &owner, &claim, &message_id).await {
                     if begun.elapsed() > window {
                         let error = &error as &dyn std::error::Error;
                         tracing::warn!(task_id = &*claim.task_id, error, "the claim of a message was not given up");
@@ -83,6 +84,30 @@ impl fmt::Debug for Held {
     }
 }
 
+async fn give_up<T: TaskStore>(store: &T, owner: &Owner, claim: &Claim, message_id: &str) -> Result<(), StoreError> {
+    if is_written(store, owner, claim, message_id).await? { Ok(()) } else { store.release(owner, claim).await }
+}
+
+/// Whether it was this message that the task of a claim went on with. It may have been another one, sent at the same time,
+/// or a cancel: then this one was refused, and never will be written behind that revision.
+async fn is_written<T: TaskStore>(
+    store: &T,
+    owner: &Owner,
+    claim: &Claim,
+    message_id: &str,
+) -> Result<bool, StoreError> {
+    let next = match store.read(owner, &claim.task_id, claim.revision, 1).await {
+        Err(StoreError::NotFound) => return Ok(false),
+        next => next?,
+    };
+    let message = match next.first().map(super::LogEntry::event) {
+        Some(Event::Task(task)) => task.history.last(),
+        Some(Event::Message(message)) => Some(message),
+        _ => None,
+    };
+    Ok(message.is_some_and(|message| message.role == Role::User && message.message_id == message_id))
+}
+
 /// Claims the message, which begins or goes on with this task. If it is one that was sent before, this waits until that one
 /// has its task, and gives it.
 pub(super) async fn claim<T: TaskStore>(
@@ -107,20 +132,25 @@ pub(super) async fn claim<T: TaskStore>(
     let deadline = deadline(shared);
     let (mut wait, longest) = LOOK_AGAIN;
     loop {
-        let claiming = take(shared.store.clone(), sending.owner.clone(), claim.clone(), retry.window);
+        let id = message.message_id.clone();
+        let claiming = take(shared.store.clone(), sending.owner.clone(), claim.clone(), id, retry.window);
         // A caller that leaves in the middle of it leaves no claim behind: what nobody waits for any more is dropped.
         let first = match tokio::spawn(claiming).await.map_err(Error::internal)?.map_err(failed)? {
             Ok(held) => return Ok(Ok(held)),
             Err(first) => first,
         };
-        check_same(sending, &claim, &first)?;
         match shared.store.get(&sending.owner, &first.task_id).await {
             Ok(snapshot) if snapshot.revision > first.revision => {
-                check_context(sending, &snapshot)?;
-                return Ok(Err((first, snapshot)));
+                if is_written(&shared.store, &sending.owner, &first, &message.message_id).await.map_err(failed)? {
+                    check_same(sending, &claim, &first)?;
+                    check_context(sending, &snapshot)?;
+                    return Ok(Err((first, snapshot)));
+                }
+                shared.store.release(&sending.owner, &first).await.map_err(failed)?;
+                continue;
             }
             // The first one is still with the agent, which may refuse it.
-            Ok(_) | Err(StoreError::NotFound) => {}
+            Ok(_) | Err(StoreError::NotFound) => check_same(sending, &claim, &first)?,
             Err(error) => return Err(failed(error)),
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -137,10 +167,11 @@ async fn take<T: TaskStore>(
     store: T,
     owner: Owner,
     claim: Claim,
+    message_id: String,
     window: Duration,
 ) -> Result<Result<Held, Claim>, StoreError> {
     Ok(match store.claim(&owner, &claim, window).await? {
-        None => Ok(Held::new(store, owner, claim, window)),
+        None => Ok(Held::new(store, owner, claim, message_id, window)),
         Some(first) => Err(first),
     })
 }

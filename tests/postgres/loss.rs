@@ -4,7 +4,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use a2a_layers::{
     owner::Owner,
-    task::{PostgresTaskStore, StoreError, TaskStore},
+    task::{Claim, PostgresTaskStore, StoreError, TaskStore},
 };
 use sqlx::Executor as _;
 use tokio::time::Instant;
@@ -51,6 +51,65 @@ async fn a_connection_that_is_lost_at_the_commit_costs_nothing_and_writes_nothin
         check_log(&store, &id, 20).await;
     }
     assert!(proxy.cuts.load(Ordering::SeqCst) >= 30, "there were faults");
+}
+
+/// What becomes of it within a while.
+async fn soon(mut is_so: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so().await {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it never is so");
+    }
+}
+
+/// A store with one connection that writes, behind a proxy, and nothing else that it would say through it just now.
+async fn with_one_writer(schema: &Schema, proxy: &Proxy) -> PostgresTaskStore {
+    let builder = PostgresTaskStore::builder(proxy.url(&schema.url)).schema(&*schema.name).writers(1);
+    let store = builder.patience(Duration::from_millis(300)).poll(Duration::from_secs(600)).open().await.unwrap();
+    // It knows that it is alone, and has said everything once.
+    store.lost_runs(1).await.unwrap();
+    made(&store, "t").await;
+    let claim = Claim::new("first", 1, "t");
+    assert!(store.claim(&ann(), &claim, WINDOW).await.unwrap().is_none());
+    store.release(&ann(), &claim).await.unwrap();
+    store
+}
+
+const WINDOW: Duration = Duration::from_secs(600);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_was_written_though_its_writer_never_heard_of_it_is_lost() {
+    let Some(schema) = Schema::new("a write whose outcome is not known") else { return };
+    let proxy = Proxy::new(&schema.url).await;
+    let store = with_one_writer(&schema, &proxy).await;
+    proxy.set(Fault::LastAnswer);
+    let created = store.create(&ann(), task("late")).await;
+    assert!(matches!(created, Err(StoreError::Unavailable(_))), "{created:?}");
+    let other = schema.open().await;
+    assert_eq!(other.get(&ann(), "late").await.unwrap().revision, 1, "it is there");
+    proxy.set(Fault::None);
+    // Its writer is there as well, and works on all but this one.
+    soon(async || match &*other.lost_runs(9).await.unwrap() {
+        [] => false,
+        [lost] => lost.snapshot.task.id == "late".into(),
+        more => panic!("{more:?}"),
+    })
+    .await;
+    soon(async || store.append(&ann(), "t", 1, vec![word("x")]).await.is_ok()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_that_was_written_though_its_writer_never_heard_of_it_is_given_up() {
+    let Some(schema) = Schema::new("a claim whose outcome is not known") else { return };
+    let proxy = Proxy::new(&schema.url).await;
+    let store = with_one_writer(&schema, &proxy).await;
+    let (first, again) = (Claim::new("k", 1, "first"), Claim::new("k", 1, "again"));
+    proxy.set(Fault::LastAnswer);
+    let claimed = store.claim(&ann(), &first, WINDOW).await;
+    assert!(matches!(claimed, Err(StoreError::Unavailable(_))), "{claimed:?}");
+    let other = schema.open().await;
+    assert_eq!(other.claim(&ann(), &again, WINDOW).await.unwrap(), Some(first), "it is there");
+    proxy.set(Fault::None);
+    soon(async || other.claim(&ann(), &again, WINDOW).await.unwrap().is_none()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

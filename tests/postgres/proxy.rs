@@ -22,6 +22,8 @@ pub(crate) enum Fault {
     Answer,
     /// The next request does not get there, and its connection is gone; then it is as before.
     Request,
+    /// The next request gets there, and its connection is gone before there is an answer; then it is down.
+    LastAnswer,
     /// Nothing gets through, and nobody says so.
     Silence,
     /// Nobody can connect, and who is connected is cut off.
@@ -91,6 +93,10 @@ impl Proxy {
                     }
                     self.silent().await;
                     is_last = is_last || self.takes(Fault::Answer);
+                    if self.takes(Fault::LastAnswer) {
+                        self.set(Fault::Down);
+                        is_last = true;
+                    }
                     if server.write_all(&request[..read]).await.is_err() {
                         return;
                     }

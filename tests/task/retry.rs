@@ -178,6 +178,54 @@ async fn one_that_comes_while_the_first_is_at_work_waits_for_the_same_end() {
     assert!(runs.try_recv().is_err(), "there was one run");
 }
 
+/// Asks whatever it is told, and so takes one turn after the other.
+async fn asked_again(runs: &mut mpsc::UnboundedReceiver<Run>) -> String {
+    let run = timeout(Duration::from_secs(5), runs.recv()).await.expect("it is heard").unwrap();
+    run.say(Update::input_required("and?"));
+    run.request.body().text()
+}
+
+#[tokio::test]
+async fn one_that_was_refused_is_new_when_it_comes_again_whatever_has_become_of_its_task() {
+    let (agent, mut runs) = driven();
+    let server = Server::new(layer(), agent);
+    let (first, _) = tokio::join!(server.send(m("m", "hi")), asked_again(&mut runs));
+    let id = first.unwrap().task().id.clone();
+    // Of two that come at the same time one is refused, and by then the task is further on than when they came.
+    let turns = [turn("a", &id, "one"), turn("b", &id, "two")];
+    let (sent, _) = tokio::join!(join_all(turns.clone().map(|turn| server.send(turn))), asked_again(&mut runs));
+    let refused = sent.iter().position(Result::is_err).expect("one is at work");
+    assert!(sent[1 - refused].is_ok());
+    for text in [turns[refused].text(), String::new()] {
+        let again = tokio::spawn({
+            let (server, turn) = (server.clone(), turns[refused].clone());
+            async move { server.send(turn).await.unwrap() }
+        });
+        if !text.is_empty() {
+            assert_eq!(asked_again(&mut runs).await, text);
+        }
+        assert_eq!(again.await.unwrap().task().id, id);
+    }
+    assert!(runs.try_recv().is_err(), "and heard once");
+}
+
+#[tokio::test]
+async fn one_whose_new_task_was_another_ones_is_new_when_it_comes_again() {
+    let (agent, mut runs) = driven();
+    let server = Server::new(layer(), agent);
+    let named = |id: &str| {
+        let mut request = SendMessage::new(m(id, id));
+        request.new_task_id = Some("t".into());
+        request
+    };
+    let sends = ["a", "b"].map(|id| server.send(named(id)));
+    let (sent, first) = tokio::join!(join_all(sends), asked_again(&mut runs));
+    assert_eq!(sent.iter().filter(|sent| sent.is_ok()).count(), 1);
+    let refused = if first == "a" { "b" } else { "a" };
+    let (again, heard) = tokio::join!(server.send(named(refused)), asked_again(&mut runs));
+    assert_eq!((again.unwrap().history().len(), &*heard), (3, refused));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_is_too_long_ends_with_the_task_as_it_stands() {
     let (agent, mut runs) = driven();
@@ -311,6 +359,15 @@ async fn as_messages_each_turn_has_its_own_answer() {
     let second = server.ask(turn("2", &id, "this")).await.unwrap();
     assert_eq!(second.text(), "so this");
     assert_eq!(server.ask(turn("2", &id, "this")).await.unwrap().text(), "so this");
+}
+
+#[tokio::test]
+async fn where_answers_are_messages_a_failure_is_told_in_the_words_that_are_kept_of_it() {
+    let server = Server::new(layer().reply(ReplyMode::Message), failing(|| Error::new(ErrorKind::Internal).into()));
+    assert_eq!(code(server.ask(m("1", "go")).await), -32603);
+    let again = server.ask(m("1", "go")).await.unwrap();
+    assert_eq!(again.text(), "Internal error");
+    assert_eq!(server.state(again.task_id.as_ref().unwrap()).await, TaskState::Failed);
 }
 
 #[tokio::test]

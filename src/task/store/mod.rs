@@ -72,12 +72,13 @@ const ENDS: u32 = 16;
 /// With a [retry window](super::TaskLayer::retry_window) a message that comes again is answered with the task of the first
 /// one. An agent hears a message before there is a task, since it may refuse it, or change it, or answer without a task;
 /// so the task cannot be what tells a second one that there is a first. It is a [claim](Self::claim), which the layer makes
-/// before anything else, and [gives up](Self::release) if the message comes to nothing.
+/// before anything else, and [gives up](Self::release) if the message comes to nothing, or as soon as it finds that it was
+/// another message that the task went on with.
 ///
 /// - Of two claims of one key and owner within the window, one succeeds, in whatever processes they are made; the other
 ///   gets the one that did.
 /// - A claim is **good** once the task is there at a later revision than the claim says. A good claim stays until the window
-///   is over or the task goes away, and then it goes too.
+///   is over, the task goes away, or it is released.
 /// - One that is not good yet goes when it is released, and when its holder gives its [lease](Self#leases) up or loses it.
 pub trait TaskStore: Clone + Send + Sync + 'static {
     /// Makes a task; the first event of its log is the task as given.
@@ -266,7 +267,8 @@ pub trait TaskStore: Clone + Send + Sync + 'static {
         ready(Err(StoreError::Unavailable("the task store takes no claims".into())))
     }
 
-    /// Gives up a claim that is not [good](Self#claims); one that is, or that is another's by now, stays.
+    /// Gives up a [claim](Self#claims), whoever made it, if its task and revision are still those; another one of the same
+    /// key stays.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].

@@ -24,9 +24,8 @@ const CLAIM: &str = "\
 const FIRST: &str =
     "SELECT fingerprint, task, revision, tag FROM claims WHERE owner = index_key($1) AND key = index_key($2)";
 
-const RELEASE: &str = "\
-    DELETE FROM claims c WHERE c.owner = index_key($1) AND c.key = index_key($2) AND c.task = $3 AND c.revision = $4 \
-    AND c.holder = $5 AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = index_key(c.task) AND t.revision > c.revision)";
+const RELEASE: &str =
+    "DELETE FROM claims WHERE owner = index_key($1) AND key = index_key($2) AND task = $3 AND revision = $4";
 
 /// Replicas that do the same at once leave each other's alone.
 const LET_GO: &str = "\
@@ -62,7 +61,7 @@ pub(super) async fn write(
         },
         ClaimWrite::Release { owner, claim } => {
             let query = sqlx::query(RELEASE).bind(owner.as_bytes()).bind(claim.key.as_bytes());
-            let query = query.bind(claim.task_id.as_bytes()).bind(stored(claim.revision)).bind(holder);
+            let query = query.bind(claim.task_id.as_bytes()).bind(stored(claim.revision));
             query.execute(connection).await?;
             Ok(Written::Done(0))
         }
@@ -71,4 +70,16 @@ pub(super) async fn write(
             Ok(if done.rows_affected() > 0 { Written::Done(0) } else { Written::Refused })
         }
     }
+}
+
+/// Gives up the claim of this tag.
+pub(super) async fn disown(
+    connection: &mut PgConnection,
+    owner: &str,
+    key: &str,
+    tag: i64,
+) -> Result<(), sqlx::Error> {
+    const SQL: &str = "DELETE FROM claims WHERE owner = index_key($1) AND key = index_key($2) AND tag = $3";
+    let query = sqlx::query(SQL).bind(owner.as_bytes()).bind(key.as_bytes()).bind(tag);
+    query.execute(connection).await.map(drop)
 }

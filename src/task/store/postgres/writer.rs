@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::BoxError,
-    task::store::durable::{Answer, Asked, Commit, End, Renewal, Write, WriteError, Written},
+    task::store::durable::{Answer, Asked, ClaimWrite, Commit, End, Renewal, Write, WriteError, Written},
 };
 
 /// How long it is looked for the outcome of a write at least, when all patience went into the write itself.
@@ -187,7 +187,8 @@ impl Work {
             };
             self.link = None;
             if Instant::now() + RETRY >= deadline {
-                tokio::spawn(disown(Arc::clone(&self.place), self.holder, backend, W::LOOK, values, batch.len()));
+                let unknown = Unknown::Tasks { holder: self.holder, look: W::LOOK, values, writes: batch.len() };
+                tokio::spawn(disown(Arc::clone(&self.place), vec![backend], unknown));
                 return Err(Failed::whole(format!("it is not known whether a write took place: {error}")));
             }
             sleep(RETRY).await;
@@ -196,10 +197,29 @@ impl Work {
 
     /// What is not one of many: a statement that may as well be done twice, or a transaction of its own.
     async fn other(&mut self, write: &Write, deadline: Instant) -> Result<Written, BoxError> {
+        let mut unknown = Vec::new();
+        let written = self.try_other(write, deadline, &mut unknown).await;
+        if let (Err(_), Write::Claim(ClaimWrite::Claim { owner, claim, tag, .. }), false) =
+            (&written, write, unknown.is_empty())
+        {
+            let claim = Unknown::Claim { owner: owner.clone(), key: Arc::clone(&claim.key), tag: *tag };
+            tokio::spawn(disown(Arc::clone(&self.place), unknown, claim));
+        }
+        written
+    }
+
+    /// Notes by whom it may have been written though nobody said so.
+    async fn try_other(
+        &mut self,
+        write: &Write,
+        deadline: Instant,
+        unknown: &mut Vec<Backend>,
+    ) -> Result<Written, BoxError> {
         loop {
             let begun = Instant::now();
             let (holder, place, told) = (self.holder, Arc::clone(&self.place), Arc::clone(&self.told));
             let link = self.link(deadline).await?;
+            let backend = link.backend;
             let error = match timeout_at(Place::end(deadline), link.other(write, &place, holder, &told)).await {
                 Ok(Ok(written)) => {
                     if matches!(write, Write::Beat) {
@@ -212,7 +232,11 @@ impl Work {
             };
             // In whatever state it is.
             self.link = None;
-            let may_pass = error.downcast_ref().is_some_and(|error| is_lost(error) || is_conflict(error));
+            let cause = error.downcast_ref();
+            if !cause.is_some_and(|error| matches!(error, sqlx::Error::Database(_)) && !is_lost(error)) {
+                unknown.push(backend);
+            }
+            let may_pass = cause.is_some_and(|error| is_lost(error) || is_conflict(error));
             if !may_pass || Instant::now() + RETRY >= deadline {
                 return Err(error);
             }
@@ -273,15 +297,30 @@ impl Link {
     }
 }
 
+/// What was perhaps written.
+enum Unknown {
+    Tasks {
+        holder: i64,
+        /// How to find it.
+        look: &'static str,
+        values: Values,
+        writes: usize,
+    },
+    Claim {
+        owner: String,
+        key: Arc<str>,
+        tag: i64,
+    },
+}
+
 /// Goes on looking for a write whose outcome was not known in time, until it is. If it took place after all, nobody here
 /// works on its tasks, as whoever asked for it was told that it failed. They are given to a holder that is gone, and so are
-/// lost like those of a process that died.
-async fn disown(place: Arc<Place>, holder: i64, backend: Backend, look: &'static str, values: Values, writes: usize) {
+/// lost like those of a process that died; and a claim is given up.
+async fn disown(place: Arc<Place>, backends: Vec<Backend>, unknown: Unknown) {
     let mut wait = RETRY;
     loop {
         let give_up = Instant::now() + place.patience;
-        let looking = disown_once(&place, give_up, holder, backend, look, values.clone(), writes);
-        match timeout_at(Place::end(give_up), looking).await {
+        match timeout_at(Place::end(give_up), disown_once(&place, give_up, &backends, &unknown)).await {
             Ok(Ok(())) => return,
             failed => tracing::debug!(?failed, "it is still not known whether a write took place"),
         }
@@ -293,21 +332,25 @@ async fn disown(place: Arc<Place>, holder: i64, backend: Backend, look: &'static
 async fn disown_once(
     place: &Place,
     deadline: Instant,
-    holder: i64,
-    backend: Backend,
-    look: &'static str,
-    values: Values,
-    writes: usize,
+    backends: &[Backend],
+    unknown: &Unknown,
 ) -> Result<(), BoxError> {
     const SQL: &str = "\
         WITH gone AS (INSERT INTO holders (beat) VALUES (-1) RETURNING id) \
         UPDATE tasks t SET holder = gone.id FROM gone WHERE t.seq = ANY($1) AND t.phase = 0 AND t.holder = $2";
     let mut link = Link::new(place, deadline).await?;
-    link.end(backend).await?;
-    let done = run(&mut link.connection, look, values, writes).await?;
-    let seqs: Vec<_> = done.into_iter().flatten().map(|done| done.seq).collect();
-    if !seqs.is_empty() {
-        sqlx::query(SQL).bind(seqs).bind(holder).execute(&mut link.connection).await?;
+    for backend in backends {
+        link.end(*backend).await?;
+    }
+    match unknown {
+        Unknown::Tasks { holder, look, values, writes } => {
+            let done = run(&mut link.connection, look, values.clone(), *writes).await?;
+            let seqs: Vec<_> = done.into_iter().flatten().map(|done| done.seq).collect();
+            if !seqs.is_empty() {
+                sqlx::query(SQL).bind(seqs).bind(holder).execute(&mut link.connection).await?;
+            }
+        }
+        Unknown::Claim { owner, key, tag } => claims::disown(&mut link.connection, owner, key, *tag).await?,
     }
     Ok(())
 }

@@ -25,9 +25,7 @@ const CLAIM: &str = "\
 
 const FIRST: &str = "SELECT fingerprint, task, revision FROM claims WHERE owner = $1 AND key = $2";
 
-const RELEASE: &str = "\
-    DELETE FROM claims WHERE owner = $1 AND key = $2 AND task = $3 AND revision = $4 AND holder = $5 \
-    AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = claims.task AND tasks.revision > claims.revision)";
+const RELEASE: &str = "DELETE FROM claims WHERE owner = $1 AND key = $2 AND task = $3 AND revision = $4";
 
 const LET_GO: &str = "\
     DELETE FROM claims WHERE (owner, key) IN (SELECT owner, key FROM claims WHERE until <= $1 LIMIT $2)";
@@ -54,7 +52,7 @@ pub(super) async fn write(
         }
         ClaimWrite::Release { owner, claim } => {
             let query = sqlx::query(RELEASE).bind(&**owner).bind(&*claim.key).bind(&*claim.task_id);
-            query.bind(stored(claim.revision)).bind(holder).execute(connection).await?;
+            query.bind(stored(claim.revision)).execute(connection).await?;
             Ok(Written::Done(0))
         }
         ClaimWrite::LetGo => {
