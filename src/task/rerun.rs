@@ -86,6 +86,7 @@ where
         begun: Some(begun),
         shows_beginning: false,
         undecided: false,
+        patient: false,
         decide_by: None,
         cancellation,
         slot,

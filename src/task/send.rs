@@ -187,7 +187,7 @@ where
 
     let (reporter, observer) = progress();
     let waits = streaming || !configuration.return_immediately;
-    let undecided = shared.settings.reply == ReplyMode::Auto && before.is_none() && waits;
+    let undecided = shared.settings.reply == ReplyMode::Auto && before.is_none();
     let history_length = configuration.history_length;
     let run = run::Run {
         shared: shared.clone(),
@@ -199,7 +199,8 @@ where
         context,
         shows_beginning: streaming && (before.is_some() || history_length.is_some()),
         undecided,
-        decide_by: if undecided && !streaming { deadline } else { None },
+        patient: waits,
+        decide_by: if undecided && waits && !streaming { deadline } else { None },
         before: before.clone(),
         begun: None,
         cancellation,
