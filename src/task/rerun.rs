@@ -79,6 +79,7 @@ where
         begun: Some(begun),
         shows_beginning: false,
         undecided: false,
+        patient: false,
         decide_by: None,
         timer: None,
         called: false,

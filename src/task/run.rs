@@ -42,6 +42,8 @@ pub(super) struct Run<T> {
     pub(super) shows_beginning: bool,
     /// True if the first thing that the agent says decides whether there is a task at all.
     pub(super) undecided: bool,
+    /// False if it is decided that there is one as soon as the agent takes its time.
+    pub(super) patient: bool,
     /// When it is decided that there is one, if the agent has said nothing by then.
     pub(super) decide_by: Option<Instant>,
     pub(super) timer: Option<Pin<Box<Sleep>>>,
@@ -101,7 +103,9 @@ impl<T: TaskStore> Run<T> {
                 Poll::Ready(Next::Step(Step::Called)) => self.called = true,
                 Poll::Ready(next) => return Poll::Ready(Some(next)),
                 // The agent has taken the message without refusing it.
-                Poll::Pending if !self.undecided && !self.slot.context().is_held() => return Poll::Ready(None),
+                Poll::Pending if !(self.undecided && self.patient) && !self.slot.context().is_held() => {
+                    return Poll::Ready(None);
+                }
                 Poll::Pending => break,
             }
         }

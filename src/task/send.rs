@@ -179,7 +179,7 @@ where
     agent_request.extensions_mut().insert(context);
 
     let waits = streaming || !configuration.return_immediately;
-    let undecided = shared.settings.reply == ReplyMode::Auto && before.is_none() && waits;
+    let undecided = shared.settings.reply == ReplyMode::Auto && before.is_none();
     let history_length = configuration.history_length;
     let run = Run {
         shared: shared.clone(),
@@ -187,7 +187,8 @@ where
         began,
         shows_beginning: streaming && (before.is_some() || history_length.is_some()),
         undecided,
-        decide_by: if undecided && !streaming { deadline } else { None },
+        patient: waits,
+        decide_by: if undecided && waits && !streaming { deadline } else { None },
         timer: None,
         called: false,
         before: before.clone(),

@@ -9,7 +9,8 @@ pub enum ReplyMode {
     Task,
     /// Always with a message, made of the task's results. The task is there all the same, and streams show it.
     Message,
-    /// With a message if the first thing the agent says is a whole message, and with a task otherwise.
+    /// With a message if the first thing the agent says is a whole message, and with a task otherwise. A caller that does
+    /// not wait for the end gets the message too if it is there at once, and a task to come back to if not.
     Auto,
 }
 

@@ -99,6 +99,7 @@ fn sends() -> Vec<Scenario> {
     vec![
         scenario("a send that ends in a task", [send(script("done")).into()], ["task COMPLETED"]),
         scenario("a send that ends in a message", [send(script("message")).into()], ["message"]),
+        scenario("a message to a caller that does not wait", [at_once(script("message")).into()], ["message"]),
         scenario(
             "a conversation that the caller names",
             [send(with(script("done"), "/message/contextId", "c-1")).into()],

@@ -222,6 +222,8 @@ async fn c01_as_the_agent_chooses() {
     let whole = Server::new(layer.clone(), replying(|_| Message::agent("all of it")));
     let message = whole.ask(Message::user("go").with_context_id("c-1")).await.unwrap();
     assert_eq!((message.text().as_str(), message.context_id.as_deref()), ("all of it", Some("c-1")));
+    // That a caller does not wait makes no difference to a message that is there (1.0 §3.2.2).
+    assert_eq!(whole.ask(at_once("go")).await.unwrap().text(), "all of it");
     assert_eq!(whole.list(ListTasks::default()).await.unwrap().total_size, 0);
     let events: Vec<_> = whole.stream("go").await.unwrap().collect().await;
     assert!(matches!(&events[..], [Ok(StreamEvent::Message(message))] if message.text() == "all of it"));
@@ -230,11 +232,24 @@ async fn c01_as_the_agent_chooses() {
     assert_eq!(pieces.send("go").await.unwrap().task().artifacts.len(), 1);
     assert_eq!(states(&rest(pieces.stream("go").await.unwrap()).await).len(), 3);
 
-    // A caller that does not wait needs a task to come back to.
-    let view = whole.send(at_once("go")).await.unwrap();
-    assert_eq!(view.task().artifacts[0].parts[0].as_text(), Some("all of it"));
+    assert_eq!(pieces.send(at_once("go")).await.unwrap().task().artifacts.len(), 1);
     let refused = Server::new(layer, failing(|| ErrorKind::ContentTypeNotSupported.into_error()));
     assert_eq!(code(refused.send("go").await), -32005);
+}
+
+#[tokio::test(start_paused = true)]
+async fn c01_a_caller_that_does_not_wait_has_a_task_to_come_back_to_where_a_message_takes_time() {
+    let agent = service_fn(|_| async {
+        sleep(Duration::from_secs(1)).await;
+        Ok::<_, BoxError>(Reply::message(Message::agent("all of it")))
+    });
+    let server = Server::new(TaskLayer::new().reply(ReplyMode::Auto), agent);
+    let began = Instant::now();
+    let id = server.send(at_once("go")).await.unwrap().task().id.clone();
+    assert_eq!((began.elapsed(), server.state(&id).await), (Duration::ZERO, TaskState::Working));
+    sleep(Duration::from_secs(2)).await;
+    let task = server.get(&id).await.unwrap();
+    assert_eq!((task.status.state, task.artifacts[0].parts[0].as_text()), (TaskState::Completed, Some("all of it")));
 }
 
 #[tokio::test]
