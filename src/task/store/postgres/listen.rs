@@ -7,7 +7,7 @@ use std::{
 };
 
 use sqlx::{
-    Row as _,
+    Executor as _, Row as _,
     postgres::{PgListener, PgPoolOptions},
 };
 use tokio::{
@@ -30,7 +30,8 @@ use crate::task::{
 const AT_ONCE: usize = 1_000;
 /// How long to wait before it is listened again, where that was not possible.
 const RETRY: Duration = Duration::from_millis(500);
-/// After so long without a word the connection may be dead: this holder's own beats are heard three times meanwhile.
+/// After so long without a word the connection may be dead, and is asked whether it is. As a rule this holder's own beats are
+/// heard meanwhile, but not before its first request, nor with a lease that is longer.
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// Listens and looks as long as there is the store.
@@ -92,7 +93,13 @@ async fn hear(store: &Weak<Inner<Postgres>>, mut listener: PgListener, look: &No
             // It was cut off, and listens again.
             Ok(Ok(None)) => has_missed = true,
             Ok(Err(error)) => return Some(unavailable(error)),
-            Err(_) => return Some(unavailable("nothing was heard for a while")),
+            Err(_) => {
+                let place = Arc::clone(&inner.backend.place);
+                drop(inner);
+                if let Err(error) = within(place.patience, listener.execute("SELECT 1")).await {
+                    return Some(error);
+                }
+            }
         }
     }
 }
