@@ -80,7 +80,7 @@ impl<T: TaskStore> Run<T> {
                     Poll::Ready(Next::Step(Step::Called)) => called = true,
                     Poll::Ready(next) => return Poll::Ready(Some(next)),
                     // The agent has taken the message without refusing it.
-                    Poll::Pending if !(self.undecided && self.patient) && !self.context.is_held() => {
+                    Poll::Pending if !(self.context.is_held() || self.undecided && self.patient) => {
                         return Poll::Ready(None);
                     }
                     Poll::Pending => break,
