@@ -27,7 +27,7 @@ pub(crate) use self::v1_0::error_data::error_data as error_details;
 #[cfg(feature = "grpc")]
 pub(crate) use self::{
     read::At,
-    v0_3::{interfaces as interfaces_of_0_3, marked, unwrap_data},
+    v0_3::{interfaces as interfaces_of_0_3, is_final, marked, unwrap_data},
     v1_0::{check_data, only_flow},
 };
 pub use self::{

@@ -47,10 +47,12 @@ pub(super) fn answer<F: ProtoForm>(answer: &Answer, out: &mut Vec<u8>) -> Result
 
 pub(super) fn event<F: ProtoForm>(event: &StreamEvent, out: &mut Vec<u8>) {
     match event {
-        StreamEvent::Logged(entry) => match entry.event() {
+        StreamEvent::Logged(entry) | StreamEvent::Passed(entry) => match entry.event() {
             Event::Task(shared) => wrapped(out, "task", |out| task::<F>(out, &TaskView::new(shared.clone()))),
             Event::Message(shared) => wrapped(out, "message", |out| message::<F>(out, shared)),
-            Event::StatusUpdate(update) => wrapped(out, "statusUpdate", |out| status_update::<F>(out, update)),
+            Event::StatusUpdate(update) => {
+                wrapped(out, "statusUpdate", |out| status_update::<F>(out, update, is_final(event, update)))
+            }
             Event::ArtifactUpdate(update) => wrapped(out, "artifactUpdate", |out| artifact_update::<F>(out, update)),
         },
         StreamEvent::Snapshot(view, _) => wrapped(out, "task", |out| task::<F>(out, view)),
@@ -97,13 +99,13 @@ fn status<F: ProtoForm>(out: &mut Vec<u8>, status: &TaskStatus) {
     object.end();
 }
 
-fn status_update<F: ProtoForm>(out: &mut Vec<u8>, update: &TaskStatusUpdateEvent) {
+fn status_update<F: ProtoForm>(out: &mut Vec<u8>, update: &TaskStatusUpdateEvent, is_final: bool) {
     let mut object = Object::new(out);
     object.text("taskId", &update.task_id);
     object.text("contextId", &update.context_id);
     status::<F>(object.member("status"), &update.status);
     if F::FINAL {
-        object.flag("final", is_final(update.status.state));
+        object.flag("final", is_final);
     }
     object.some_json("metadata", update.metadata.as_ref().map(JsonObject::get));
     object.end();

@@ -61,7 +61,7 @@ impl Language {
         };
         match event {
             StreamEvent::Logged(entry) => entry.text(KEYS[self as usize], write),
-            StreamEvent::Snapshot(..) | StreamEvent::Message(_) => write(),
+            StreamEvent::Passed(_) | StreamEvent::Snapshot(..) | StreamEvent::Message(_) => write(),
         }
     }
 }

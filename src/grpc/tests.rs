@@ -155,6 +155,14 @@ fn updates_say_all_that_they_have_to_say() {
         let is_final = state.is_terminal() || state == TaskState::InputRequired;
         assert_eq!((&*new.task_id, &*old.context_id, old.r#final), ("t", "c", is_final), "{state}");
         assert_eq!(new.metadata, old.metadata);
+        let StreamEvent::Logged(entry) = entry else { panic!("no entry") };
+        let passed = event(Language::V0_3, &StreamEvent::Passed(entry));
+        let Some(v0_3::stream_response::Payload::StatusUpdate(passed)) =
+            v0_3::StreamResponse::decode(passed).unwrap().payload
+        else {
+            panic!("no update")
+        };
+        assert_eq!(passed, v0_3::TaskStatusUpdateEvent { r#final: state.is_terminal(), ..old.clone() });
         let status = new.status.unwrap();
         assert_eq!((status.state, status.timestamp.unwrap().nanos), (old.status.unwrap().state, 500_000_000));
     }

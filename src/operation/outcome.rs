@@ -137,6 +137,9 @@ impl ListTasksPage {
 pub enum StreamEvent {
     /// An entry of a task's log. Its text is shared by all who read it.
     Logged(LogEntry),
+    /// An entry that asks the caller for something, in a stream that does not end with it: what it asks for is given
+    /// already, or the stream goes on all the same.
+    Passed(LogEntry),
     /// A task as it stands after the event of this number, cut to what the caller asked for.
     Snapshot(TaskView, u64),
     /// The agent's whole answer, where there is no task.
@@ -148,7 +151,7 @@ impl StreamEvent {
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         match self {
-            Self::Logged(entry) => Some(entry.number()),
+            Self::Logged(entry) | Self::Passed(entry) => Some(entry.number()),
             Self::Snapshot(_, number) => Some(*number),
             Self::Message(_) => None,
         }
@@ -158,7 +161,7 @@ impl StreamEvent {
     #[must_use]
     pub fn to_event(&self) -> Event {
         match self {
-            Self::Logged(entry) => entry.event().clone(),
+            Self::Logged(entry) | Self::Passed(entry) => entry.event().clone(),
             Self::Snapshot(view, _) => Event::Task(Arc::clone(view.task())),
             Self::Message(message) => Event::Message(Arc::clone(message)),
         }

@@ -103,7 +103,7 @@ impl<T: TaskStore> Run<T> {
                 Poll::Ready(Next::Step(Step::Called)) => self.called = true,
                 Poll::Ready(next) => return Poll::Ready(Some(next)),
                 // The agent has taken the message without refusing it.
-                Poll::Pending if !(self.undecided && self.patient) && !self.slot.context().is_held() => {
+                Poll::Pending if !(self.slot.context().is_held() || self.undecided && self.patient) => {
                     return Poll::Ready(None);
                 }
                 Poll::Pending => break,

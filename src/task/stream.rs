@@ -116,7 +116,7 @@ where
                 }
                 entry
             };
-            if let Some(event) = this.cursor.shown(entry) {
+            if let Some(event) = this.cursor.shown(entry, *this.ended) {
                 return Poll::Ready(Some(Ok(event)));
             }
         }
@@ -142,7 +142,7 @@ impl<T: TaskStore> Cursor<T> {
         Box::pin(async move { store.read(&owner, &id, after, 1).await.is_ok_and(|more| more.is_empty()) })
     }
 
-    fn shown(&self, entry: LogEntry) -> Option<StreamEvent> {
+    fn shown(&self, entry: LogEntry, ends: bool) -> Option<StreamEvent> {
         match entry.event() {
             // The caller knows what it said.
             Event::Message(message) if message.role == Role::User => None,
@@ -150,6 +150,9 @@ impl<T: TaskStore> Cursor<T> {
                 let ids = (Arc::clone(&task.id), Arc::clone(&task.context_id));
                 let update = TaskStatusUpdateEvent::new(ids.0, ids.1, task.status.clone());
                 Some(StreamEvent::Logged(LogEntry::new(entry.number(), Event::StatusUpdate(update))))
+            }
+            Event::StatusUpdate(update) if !ends && update.status.state.is_interrupted() => {
+                Some(StreamEvent::Passed(entry))
             }
             _ => Some(StreamEvent::Logged(entry)),
         }

@@ -45,7 +45,7 @@ impl Speaker {
         let write = || written(shared, |out| self.dialect.encode_event(event, out)).map_err(|error| self.error(error));
         let text = match event {
             StreamEvent::Logged(entry) => entry.text(self.key, write),
-            StreamEvent::Snapshot(..) | StreamEvent::Message(_) => write(),
+            StreamEvent::Passed(_) | StreamEvent::Snapshot(..) | StreamEvent::Message(_) => write(),
         };
         Ok(Frame::new(text?).with_id(event.number()))
     }

@@ -151,3 +151,30 @@ async fn f24_0_3_says_which_event_is_final_and_1_0_does_not() {
         assert!(events.iter().all(|event| !event.to_string().contains("\"final\"")), "{events:?}");
     }
 }
+
+#[tokio::test]
+async fn f24_a_question_that_ends_no_stream_is_not_final() {
+    let server = Server::start().await;
+    let old = Version::Old;
+    let mut streams = Vec::new();
+    for over_rest in [false, true] {
+        let id = task(&server.play(old, "ask").await)["id"].as_str().expect("an id").to_owned();
+        let subscription = if over_rest {
+            server.rest_events(old, "GET", &format!("/tasks/{id}:subscribe"), None).await
+        } else {
+            server.open(old, old.subscribe(), json!({ "id": id })).await
+        };
+        assert_eq!(state(&server.call(old, old.send(), old.follow_up("done", &id)).await), "completed");
+        streams.push(if over_rest { subscription.bare_rest().await } else { subscription.rest().await });
+    }
+    for events in streams {
+        let finals: Vec<_> = events
+            .iter()
+            .filter_map(|event| {
+                [&event["result"], &event["statusUpdate"]].into_iter().find_map(|of| of["final"].as_bool())
+            })
+            .collect();
+        // At work, the question, at work again, completed.
+        assert_eq!(finals, [false, false, false, true], "{events:?}");
+    }
+}

@@ -37,10 +37,10 @@ impl Encoder {
 
     pub(super) fn event(self, event: &StreamEvent, out: &mut Vec<u8>) {
         match event {
-            StreamEvent::Logged(entry) => match entry.event() {
+            StreamEvent::Logged(entry) | StreamEvent::Passed(entry) => match entry.event() {
                 Event::Task(shared) => self.task(out, &TaskView::new(shared.clone())),
                 Event::Message(shared) => self.message(out, shared),
-                Event::StatusUpdate(update) => self.status_update(out, update),
+                Event::StatusUpdate(update) => self.status_update(out, update, is_final(event, update)),
                 Event::ArtifactUpdate(update) => self.artifact_update(out, update),
             },
             StreamEvent::Snapshot(view, _) => self.task(out, view),
@@ -79,14 +79,13 @@ impl Encoder {
         object.end();
     }
 
-    fn status_update(self, out: &mut Vec<u8>, update: &TaskStatusUpdateEvent) {
-        let state = update.status.state;
+    fn status_update(self, out: &mut Vec<u8>, update: &TaskStatusUpdateEvent, is_final: bool) {
         let mut object = Object::new(out);
         object.word("kind", "status-update");
         object.text("taskId", &update.task_id);
         object.text("contextId", &update.context_id);
         self.status(object.member("status"), &update.status);
-        object.flag("final", is_final(state));
+        object.flag("final", is_final);
         object.some_json("metadata", update.metadata.as_ref().map(JsonObject::get));
         object.end();
     }
@@ -173,9 +172,10 @@ impl Encoder {
     }
 }
 
-/// Whether a status with this state is the last one of its stream.
-pub(in crate::dialect) fn is_final(state: TaskState) -> bool {
-    state.is_terminal() || state == TaskState::InputRequired
+/// Whether this status is the last one of the stream that it is in.
+pub(crate) fn is_final(event: &StreamEvent, update: &TaskStatusUpdateEvent) -> bool {
+    let state = update.status.state;
+    state.is_terminal() || (state == TaskState::InputRequired && !matches!(event, StreamEvent::Passed(_)))
 }
 
 /// Metadata that says that the data is wrapped.

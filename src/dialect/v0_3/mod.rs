@@ -6,7 +6,11 @@ pub(super) mod message;
 pub(super) mod names;
 
 #[cfg(feature = "grpc")]
-pub(crate) use self::{card::interfaces, encode::marked, message::unwrap_data};
+pub(crate) use self::{
+    card::interfaces,
+    encode::{is_final, marked},
+    message::unwrap_data,
+};
 use crate::{
     call::Call,
     dialect::Dialect,

@@ -301,7 +301,11 @@ fn events_say_whether_they_are_the_last_in_the_spelling_of_0_3() {
         let expected = format!(
             r#"{{"statusUpdate":{{"taskId":"t","contextId":"c","status":{{"state":"{name}"}},"final":{last}}}}}"#
         );
-        assert_eq!(event(logged(crate::types::Event::StatusUpdate(update))), expected);
+        let update = crate::types::Event::StatusUpdate(update);
+        assert_eq!(event(logged(update.clone())), expected);
+        let passed = StreamEvent::Passed(crate::task::LogEntry::new(1, update));
+        let is_over = state == TaskState::Canceled;
+        assert_eq!(event(passed), expected.replace(&last.to_string(), &is_over.to_string()));
     }
     let update = TaskArtifactUpdateEvent {
         task_id: "t".into(),

@@ -6,12 +6,12 @@ use super::{
     Files, name,
 };
 use crate::{
-    dialect::marked,
+    dialect::{is_final, marked},
     error::Error,
     operation::{Answer, StreamEvent, TaskView},
     types::{
-        Artifact, Event, Json, Message, Part, PartContent, PushNotificationConfig, TaskArtifactUpdateEvent, TaskState,
-        TaskStatus, TaskStatusUpdateEvent,
+        Artifact, Event, Json, Message, Part, PartContent, PushNotificationConfig, TaskArtifactUpdateEvent, TaskStatus,
+        TaskStatusUpdateEvent,
     },
 };
 
@@ -40,10 +40,12 @@ pub(in crate::grpc) fn event(event: &StreamEvent, files: Files) -> Result<Vec<u8
     use wire::stream_response::Payload;
 
     let payload = match event {
-        StreamEvent::Logged(entry) => match entry.event() {
+        StreamEvent::Logged(entry) | StreamEvent::Passed(entry) => match entry.event() {
             Event::Task(shared) => Payload::Task(task(&TaskView::new(shared.clone()), files)?),
             Event::Message(shared) => Payload::Msg(message(shared, files)?),
-            Event::StatusUpdate(update) => Payload::StatusUpdate(status_update(update, files)?),
+            Event::StatusUpdate(update) => {
+                Payload::StatusUpdate(status_update(update, is_final(event, update), files)?)
+            }
             Event::ArtifactUpdate(update) => Payload::ArtifactUpdate(artifact_update(update, files)?),
         },
         StreamEvent::Snapshot(view, _) => Payload::Task(task(view, files)?),
@@ -75,13 +77,16 @@ fn status(status: &TaskStatus, files: Files) -> Result<wire::TaskStatus, Error> 
     })
 }
 
-fn status_update(update: &TaskStatusUpdateEvent, files: Files) -> Result<wire::TaskStatusUpdateEvent, Error> {
-    let state = update.status.state;
+fn status_update(
+    update: &TaskStatusUpdateEvent,
+    is_final: bool,
+    files: Files,
+) -> Result<wire::TaskStatusUpdateEvent, Error> {
     Ok(wire::TaskStatusUpdateEvent {
         task_id: update.task_id.to_string(),
         context_id: update.context_id.to_string(),
         status: Some(status(&update.status, files)?),
-        r#final: state.is_terminal() || state == TaskState::InputRequired,
+        r#final: is_final,
         metadata: object(update.metadata.as_ref())?,
     })
 }

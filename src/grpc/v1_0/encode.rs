@@ -36,7 +36,7 @@ pub(in crate::grpc) fn event(event: &StreamEvent) -> Result<Vec<u8>, Error> {
     use wire::stream_response::Payload;
 
     let payload = match event {
-        StreamEvent::Logged(entry) => match entry.event() {
+        StreamEvent::Logged(entry) | StreamEvent::Passed(entry) => match entry.event() {
             Event::Task(shared) => Payload::Task(task(&TaskView::new(shared.clone()))?),
             Event::Message(shared) => Payload::Message(message(shared)?),
             Event::StatusUpdate(update) => Payload::StatusUpdate(status_update(update)?),
