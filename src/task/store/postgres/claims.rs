@@ -73,12 +73,7 @@ pub(super) async fn write(
 }
 
 /// Gives up the claim of this tag.
-pub(super) async fn disown(
-    connection: &mut PgConnection,
-    owner: &str,
-    key: &str,
-    tag: i64,
-) -> Result<(), sqlx::Error> {
+pub(super) async fn disown(connection: &mut PgConnection, owner: &str, key: &str, tag: i64) -> Result<(), sqlx::Error> {
     const SQL: &str = "DELETE FROM claims WHERE owner = index_key($1) AND key = index_key($2) AND tag = $3";
     let query = sqlx::query(SQL).bind(owner.as_bytes()).bind(key.as_bytes()).bind(tag);
     query.execute(connection).await.map(drop)

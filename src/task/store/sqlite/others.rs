@@ -131,7 +131,8 @@ mod tests {
     #[tokio::test]
     async fn what_one_has_written_that_was_there_for_a_moment_is_seen() {
         let file = std::env::temp_dir().join(format!("a2a-layers-others-{}.db", std::process::id()));
-        let builder = || SqliteTaskStore::builder(file.to_str().unwrap()).relaxed(true).poll(Duration::from_secs(3_600));
+        let builder =
+            || SqliteTaskStore::builder(file.to_str().unwrap()).relaxed(true).poll(Duration::from_secs(3_600));
         let (store, owner) = (builder().open().await.unwrap(), Owner::anonymous());
         let said = || vec![Event::Message(Arc::new(Message::agent("x")))];
         store.create(&owner, Arc::new(Task::new("t", "c", TaskState::Working))).await.unwrap();

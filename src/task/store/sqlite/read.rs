@@ -9,7 +9,9 @@ use crate::{
     task::{
         ListQuery, StoreError,
         store::{
-            durable::{Backend, LostRow, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable},
+            durable::{
+                Backend, LostRow, Part, Row, Stored, number, owner_text, read_owner, state_number, stored, unavailable,
+            },
             index::Key,
         },
     },
