@@ -5,6 +5,7 @@ use http::{HeaderMap, HeaderValue, Uri};
 
 use super::CardError;
 use crate::{
+    binding::stated_version,
     dialect::{Dialect, card},
     error::Error,
     operation::ProtocolVersion,
@@ -116,12 +117,7 @@ impl fmt::Debug for Encoder {
 
 /// The version that the caller names in the header or, without one, in the query.
 fn asked_version(headers: &HeaderMap, uri: &Uri) -> Option<ProtocolVersion> {
-    let header = headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(str::trim);
-    let named = header.filter(|text| !text.is_empty()).or_else(|| {
-        let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("a2a-version")).map(|(_, value)| value)
-    });
-    ProtocolVersion::parse(named?)
+    ProtocolVersion::parse(&stated_version(headers, uri)?)
 }
 
 /// FNV-1a over 128 bits: the same text has the same tag in every process, so replicas agree.

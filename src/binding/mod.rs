@@ -4,8 +4,10 @@ mod answer;
 mod head;
 mod readiness;
 
+#[cfg(feature = "grpc")]
+pub(crate) use self::head::version_of_header;
 pub(crate) use self::{
     answer::{Escaped, document_response, log, retry_after},
-    head::{is_json, is_plain, refuse_encoding, without_slash},
+    head::{is_json, is_plain, refuse_encoding, stated_version, without_slash},
     readiness::Readiness,
 };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, header};
 
 use crate::{
+    binding::version_of_header,
     error::{Error, ErrorKind},
     operation::ProtocolVersion,
 };
@@ -22,9 +23,8 @@ pub(super) fn check_version(
     version: ProtocolVersion,
     offered: &[ProtocolVersion],
 ) -> Result<(), Error> {
-    let stated = headers.get("a2a-version").map(|value| String::from_utf8_lossy(value.as_bytes().trim_ascii()));
-    match stated {
-        Some(text) if !text.is_empty() && ProtocolVersion::parse(&text) != Some(version) => {
+    match version_of_header(headers) {
+        Some(text) if ProtocolVersion::parse(&text) != Some(version) => {
             // From the oldest on, as over the other bindings.
             let offered: Vec<_> = offered.iter().rev().map(ToString::to_string).collect();
             Err(Error::new(ErrorKind::VersionNotSupported)
@@ -107,5 +107,8 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::VersionNotSupported, "{text}");
             assert_eq!(error.info(), [("supportedVersions", "0.3, 1.0".to_owned())]);
         }
+        let mut both = headers("a2a-version", "1.0");
+        both.append("a2a-version", "0.3".parse().unwrap());
+        assert!(check_version(&both, ProtocolVersion::V1_0, &BOTH).is_err());
     }
 }

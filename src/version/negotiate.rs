@@ -1,19 +1,14 @@
-use std::borrow::Cow;
-
-use http::{HeaderName, Request};
+use http::Request;
 
 use super::speaker::Speaker;
 use crate::{
+    binding::stated_version,
     call::{Binding, Call},
     capability::Offered,
     dialect::Dialect,
     error::{Error, ErrorKind},
     operation::ProtocolVersion,
-    percent,
 };
-
-const HEADER: HeaderName = HeaderName::from_static("a2a-version");
-const PARAMETER: &str = "A2A-Version";
 
 /// Which versions a mount speaks.
 #[derive(Clone, Debug)]
@@ -47,7 +42,7 @@ impl Offer {
     pub(super) fn choose(&self, request: &Request<Call>) -> Result<&Speaker, Error> {
         let call = request.body();
         let of_path = call.version();
-        let version = match stated(request) {
+        let version = match stated_version(request.headers(), request.uri()) {
             Some(text) => ProtocolVersion::parse(&text).filter(|stated| of_path.is_none_or(|path| path == *stated)),
             None if of_path.is_some() => of_path,
             None => {
@@ -124,20 +119,6 @@ impl Offer {
             None => error,
         }
     }
-}
-
-/// What the caller says about the version; `None` if that is nothing.
-fn stated(request: &Request<Call>) -> Option<Cow<'_, str>> {
-    let header = request.headers().get(HEADER).map(|value| String::from_utf8_lossy(value.as_bytes().trim_ascii()));
-    header.filter(|text| !text.is_empty()).or_else(|| parameter(request.uri().query()?))
-}
-
-fn parameter(query: &str) -> Option<Cow<'_, str>> {
-    let mut pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-    // What cannot be decoded is no version, and is refused as such.
-    let decoded = |text| percent::decode(text).unwrap_or(Cow::Borrowed(text));
-    let (_, value) = pairs.find(|(name, _)| decoded(name).eq_ignore_ascii_case(PARAMETER))?;
-    Some(decoded(value)).filter(|value| !value.is_empty())
 }
 
 #[cfg(test)]

@@ -148,6 +148,7 @@ async fn the_form_is_that_of_the_version_asked_for() {
         ("0.3.0", "/", true, false),
         ("", "/?x=1&a2a-version=0.3", true, false),
         ("", "/?A2A-Version=1.0", false, true),
+        ("", "/?A2A%2DVersion=1%2E0", false, true),
         ("", "/", true, true),
         ("0.2", "/", true, true),
         ("nonsense", "/", true, true),

@@ -57,6 +57,22 @@ async fn f15_major_and_minor_count_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn f15_lines_that_contradict_each_other_are_no_version() {
+    let server = Server::start().await;
+    for (lines, code) in [
+        ("A2A-Version: 1.0\r\nA2A-Version: 1.0\r\n", 0),
+        ("A2A-Version:\r\nA2A-Version: 1.0\r\n", 0),
+        ("A2A-Version: 1.0\r\nA2A-Version: 0.3\r\n", -32009),
+        ("A2A-Version: 0.3\r\nA2A-Version: 1.0\r\n", -32009),
+        // What HTTP makes of two lines.
+        ("A2A-Version: 1.0, 0.3\r\n", -32009),
+    ] {
+        let envelope = server.call_with(lines, "SendMessage", Version::New.script("done")).await;
+        assert_eq!(error_code(&envelope), code, "{lines}");
+    }
+}
+
+#[tokio::test]
 async fn f16_the_version_may_stand_in_the_query() {
     let server = Server::start().await;
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": Version::New.script("done") });
