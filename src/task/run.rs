@@ -116,7 +116,10 @@ impl<T: TaskStore> Run<T> {
     /// What the agent did first begins a task, unless it makes one needless.
     fn open(mut self, first: Option<Next>, mut work: Work<T>, cx: &mut Context<'_>) -> Option<Opening<T>> {
         let first = match first {
-            Some(Next::Step(Step::Failed(error))) if refuses(&error) || self.slot.context().is_lost() => {
+            // What is begun again was taken once; its task is there, and has to end.
+            Some(Next::Step(Step::Failed(error)))
+                if self.begun.is_none() && (refuses(&error) || self.slot.context().is_lost()) =>
+            {
                 self.reporter.answer(Err(error));
                 return None;
             }
@@ -200,7 +203,7 @@ impl<T: TaskStore> Opening<T> {
         let Self { mut batch, mut rest, mut reporter, claim, .. } = self;
         async move {
             let ends = telling.flow == Flow::Ends && rest.is_empty();
-            let mut waited = false;
+            let (is_again, mut waited) = (matches!(beginning, Beginning::Again(_)), false);
             let written = {
                 let mut write = pin!(beginning.write(&telling.shared.store, telling.slot.context(), &mut batch));
                 poll_fn(|cx| {
@@ -212,6 +215,10 @@ impl<T: TaskStore> Opening<T> {
             };
             let snapshot = match written {
                 Ok(snapshot) => snapshot,
+                Err(error @ StoreError::Unavailable(_)) if is_again => {
+                    work.as_mut().close();
+                    return Box::pin(telling.last_words(error)).await;
+                }
                 Err(error) => {
                     reporter.answer(Err(store_error(error, telling.slot.context().task_id())));
                     return work.as_mut().close();

@@ -277,7 +277,7 @@ impl<T: TaskStore> Telling<T> {
 
     /// The store has lost what the agent said. The task must not stay at work for ever, so this tries to fail it until
     /// it can. There are no more that wait so than there were runs when the store went down: without it none begins.
-    async fn last_words(&mut self, error: StoreError) {
+    pub(super) async fn last_words(&mut self, error: StoreError) {
         let error = Error::internal(error);
         log_failure(self.slot.context().task_id(), &error);
         let longest = self.shared.store.lease().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT);

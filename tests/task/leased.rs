@@ -28,6 +28,8 @@ pub(crate) struct Leased {
     pub(crate) is_dead: Arc<AtomicBool>,
     /// Neither gets nor releases are answered.
     pub(crate) hangs: Arc<AtomicBool>,
+    /// The so-manyth append from now on fails; 0 for none.
+    pub(crate) failing_append: Arc<AtomicU64>,
     /// It never gets done with letting go.
     pub(crate) retains: Arc<AtomicBool>,
 }
@@ -61,7 +63,14 @@ impl Leased {
     /// A lease begins with its holder.
     fn holder(shared: Arc<Shared>, holder: u64) -> Self {
         shared.renewed.lock().unwrap().insert(holder, Instant::now());
-        Self { shared, holder, is_dead: Arc::default(), hangs: Arc::default(), retains: Arc::default() }
+        Self {
+            shared,
+            holder,
+            is_dead: Arc::default(),
+            hangs: Arc::default(),
+            retains: Arc::default(),
+            failing_append: Arc::default(),
+        }
     }
 
     fn alive(&self) -> Result<(), StoreError> {
@@ -100,6 +109,9 @@ impl TaskStore for Leased {
 
     async fn append(&self, owner: &Owner, id: &str, expected: u64, events: Vec<Event>) -> Result<Snapshot, StoreError> {
         self.alive()?;
+        if self.failing_append.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) == Ok(1) {
+            return Err(StoreError::Unavailable(BoxError::from("away")));
+        }
         let snapshot = self.shared.tasks.append(owner, id, expected, events).await?;
         self.note(owner, &snapshot);
         Ok(snapshot)

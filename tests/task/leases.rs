@@ -1,6 +1,7 @@
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
 use a2a_layers::{
+    error::ErrorKind,
     operation::ListTasks,
     task::{TaskLayer, TaskStore},
     types::TaskState,
@@ -314,6 +315,37 @@ async fn a_run_that_is_lost_again_and_again_is_given_up() {
     dying.is_dead.store(true, SeqCst);
     sleep(LEASE * 3).await;
     assert_eq!(last.state(&id).await, TaskState::Failed);
+}
+
+/// A lost run, for another process with this agent to begin again.
+async fn lost_to(agent: impl Agent, prepare: impl FnOnce(&Leased)) -> (Server, Arc<str>) {
+    let first = Leased::new();
+    let second = first.other();
+    prepare(&second);
+    let (working, mut runs) = driven();
+    let one = Server::new(TaskLayer::with_store(first.clone()).rerun_lost(1), working);
+    let two = Server::new(TaskLayer::with_store(second).rerun_lost(1), agent);
+    two.list(ListTasks::default()).await.unwrap();
+    let id = one.send(at_once("go")).await.unwrap().task().id.clone();
+    let _run = runs.recv().await.unwrap();
+    quiet().await;
+    first.is_dead.store(true, SeqCst);
+    sleep(LEASE * 3).await;
+    (two, id)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_begun_again_and_refused_fails() {
+    let (two, id) = lost_to(failing(|| Error::new(ErrorKind::Overloaded).into()), |_| {}).await;
+    assert_eq!(two.state(&id).await, TaskState::Failed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_begun_again_and_cannot_be_written_fails() {
+    // The first says that it is begun again.
+    let breaks = |store: &Leased| store.failing_append.store(2, SeqCst);
+    let (two, id) = lost_to(saying(vec![Update::text("done")]), breaks).await;
+    assert_eq!(two.state(&id).await, TaskState::Failed);
 }
 
 #[tokio::test(start_paused = true)]
