@@ -12,7 +12,7 @@ use super::{
     client::{Done, Reader},
     durable::{
         Outcome,
-        check::{folds_into, shown_is_kept, text_of},
+        check::{folds_into, goes_on, shown_is_kept, text_of},
         client::text_of_task,
     },
 };
@@ -96,12 +96,9 @@ impl Seen {
         Ok(revisions)
     }
 
-    /// A run in which nobody was ever cut off shows nothing.
-    pub(crate) fn is_enough(&self, rounds: u64) -> Outcome<()> {
-        if self.cut as u64 >= rounds && self.answers as u64 >= rounds {
-            Ok(())
-        } else {
-            Err(format!("too little happened: {self}").into())
-        }
+    /// A run in which nobody was ever cut off shows nothing, so there are some more rounds if so many were not enough.
+    pub(crate) fn goes_on(&self, round: u64, rounds: u64) -> Outcome<bool> {
+        let is_enough = self.cut as u64 >= rounds && self.answers as u64 >= rounds;
+        goes_on(round, rounds, is_enough).map_err(|error| format!("{error}: {self}").into())
     }
 }

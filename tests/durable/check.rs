@@ -14,6 +14,19 @@ use super::{
     client::{result, text_of_artifact},
 };
 
+/// How many rounds more than asked for there are at most.
+const MORE_ROUNDS: u64 = 10;
+
+/// Whether there is another round after so many: until as many are done as were asked for, and enough has happened in
+/// them, since what happens is left to chance.
+pub(crate) fn goes_on(done: u64, rounds: u64, is_enough: bool) -> Result<bool, &'static str> {
+    match is_enough || rounds == 0 {
+        true => Ok(done < rounds),
+        false if done < rounds + MORE_ROUNDS => Ok(true),
+        false => Err("too little happened"),
+    }
+}
+
 /// Two leases after a process has gone there is nothing left of it; somebody may be slow besides.
 pub(crate) async fn nothing_stays_at_work(url: &str, lease: Duration) -> Outcome<()> {
     let until = Instant::now() + lease * 2 + Duration::from_secs(10);

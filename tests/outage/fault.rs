@@ -6,10 +6,14 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgConnection, sq
 use tokio::{process::Command, time::sleep};
 
 use super::{
-    HASTE, HASTY, PATIENT,
+    HASTY, PATIENT,
     cluster::Cluster,
     durable::{Outcome, fleet::Fleet, place::Place},
+    tally::Tallies,
 };
+
+/// How much longer than it was told to a fault goes on at most, until it is felt.
+const FELT_WITHIN: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -51,9 +55,15 @@ impl Fault {
         self == Self::Full
     }
 
-    /// True if whoever does not wait must have been refused something.
-    pub(crate) fn is_felt(self, length: Duration) -> bool {
-        !matches!(self, Self::Restart | Self::Cut) && length > HASTE * 2
+    /// True if whoever does not wait is refused something, sooner or later: when it gives up depends on what it was doing.
+    fn is_felt(self) -> bool {
+        !matches!(self, Self::Restart | Self::Cut)
+    }
+
+    /// Lasts for so long, and until it is felt.
+    async fn last(self, length: Duration, tallies: &Tallies) -> Outcome<()> {
+        sleep(length).await;
+        if self.is_felt() { tallies.has_refused(HASTY, FELT_WITHIN).await } else { Ok(()) }
     }
 
     /// Begins it, and ends it after this time.
@@ -62,27 +72,34 @@ impl Fault {
         place: &Place,
         cluster: Option<&mut Cluster>,
         fleet: &Fleet,
+        tallies: &Tallies,
         length: Duration,
     ) -> Outcome<()> {
+        let lasts = self.last(length, tallies);
         match (place, cluster) {
-            (Place::Sqlite(file), _) if self == Self::Lock => lock(file, length).await,
-            (Place::Sqlite(_), _) => fill(fleet, length).await,
-            (Place::Postgres { .. }, Some(cluster)) => self.play_on(cluster, length).await,
+            (Place::Sqlite(file), _) if self == Self::Lock => lock(file, lasts).await,
+            (Place::Sqlite(_), _) => fill(fleet, lasts).await,
+            (Place::Postgres { .. }, Some(cluster)) => self.play_on(cluster, lasts, length).await,
             (Place::Postgres { .. }, None) => Err("no cluster".into()),
         }
     }
 
-    async fn play_on(self, cluster: &mut Cluster, length: Duration) -> Outcome<()> {
+    async fn play_on(
+        self,
+        cluster: &mut Cluster,
+        lasts: impl Future<Output = Outcome<()>>,
+        length: Duration,
+    ) -> Outcome<()> {
         let mut order = |order| tokio::task::block_in_place(|| cluster.order(order));
         match self {
             Self::Pause => {
                 order("pause")?;
-                sleep(length).await;
+                lasts.await?;
                 order("resume")
             }
             Self::Stop => {
                 order("stop")?;
-                sleep(length).await;
+                lasts.await?;
                 order("start")
             }
             Self::Restart => order("restart"),
@@ -102,20 +119,20 @@ async fn cut(url: &str, length: Duration) -> Outcome<()> {
     Ok(connection.close().await?)
 }
 
-async fn lock(file: &Path, length: Duration) -> Outcome<()> {
+async fn lock(file: &Path, lasts: impl Future<Output = Outcome<()>>) -> Outcome<()> {
     let patient = SqliteConnectOptions::new().filename(file).busy_timeout(Duration::from_secs(30));
     let mut connection = patient.connect().await?;
     connection.execute("BEGIN EXCLUSIVE").await?;
-    sleep(length).await;
+    lasts.await?;
     connection.execute("ROLLBACK").await?;
     Ok(connection.close().await?)
 }
 
-async fn fill(fleet: &Fleet, length: Duration) -> Outcome<()> {
+async fn fill(fleet: &Fleet, lasts: impl Future<Output = Outcome<()>>) -> Outcome<()> {
     for server in [PATIENT, HASTY] {
         limit_files(fleet.pid(server).await?, "4096").await?;
     }
-    sleep(length).await;
+    lasts.await?;
     for server in [PATIENT, HASTY] {
         limit_files(fleet.pid(server).await?, "unlimited").await?;
     }

@@ -23,6 +23,9 @@ pub(crate) enum Kind {
 
 const KINDS: [Kind; 6] = [Kind::Send, Kind::Stream, Kind::Get, Kind::List, Kind::Rest, Kind::Grpc];
 
+/// How long to wait before the counts are looked at again.
+const PAUSE: Duration = Duration::from_millis(5);
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     done: u64,
@@ -59,11 +62,19 @@ impl Tallies {
         });
     }
 
-    pub(crate) fn done(&self, server: usize, kind: Kind) -> u64 {
-        self.count(server, kind).done
+    /// Waits until something was refused there.
+    pub(crate) async fn has_refused(&self, server: usize, within: Duration) -> Outcome<()> {
+        let end = Instant::now() + within;
+        while self.refused(server) == 0 {
+            if Instant::now() > end {
+                return Err(format!("server {server} refuses nothing; {self}").into());
+            }
+            sleep(PAUSE).await;
+        }
+        Ok(())
     }
 
-    pub(crate) fn refused(&self, server: usize) -> u64 {
+    fn refused(&self, server: usize) -> u64 {
         KINDS.iter().map(|kind| self.count(server, *kind).refused).sum()
     }
 
@@ -78,7 +89,7 @@ impl Tallies {
             if end.elapsed() > within {
                 return Err(format!("server {server} does no {kind:?} again; {self}").into());
             }
-            sleep(Duration::from_millis(5)).await;
+            sleep(PAUSE).await;
         }
     }
 }

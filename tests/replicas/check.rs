@@ -13,7 +13,7 @@ use super::{
     REPLICAS,
     durable::{
         Outcome,
-        check::{folds_into, text_of},
+        check::{folds_into, goes_on, text_of},
         client::{result, text_of_task},
         fleet::Fleet,
     },
@@ -117,14 +117,11 @@ impl Seen {
         Ok(())
     }
 
-    /// A run in which nothing happened shows nothing.
-    pub(crate) fn is_enough(&self, rounds: u64) -> Outcome<()> {
+    /// A run in which nothing happened shows nothing, so there are some more rounds if so many were not enough.
+    pub(crate) fn goes_on(&self, round: u64, rounds: u64) -> Outcome<bool> {
         let happened = [self.cut, self.canceled].into_iter().all(|count| count as u64 >= rounds);
-        if happened && self.failed > 0 && (self.reruns > 0 || rounds < 4) {
-            Ok(())
-        } else {
-            Err(format!("too little happened: {self}").into())
-        }
+        let is_enough = happened && self.failed > 0 && (self.reruns > 0 || rounds < 4);
+        goes_on(round, rounds, is_enough).map_err(|error| format!("{error}: {self}").into())
     }
 }
 

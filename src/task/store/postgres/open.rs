@@ -73,8 +73,9 @@ impl PostgresTaskStoreBuilder {
     }
 
     /// How long the database may take for a connection, a lock or a statement, or be away, before the store counts as not
-    /// available; at least 1 ms. Default: 15 s, so that a restart, or a machine that stands still for ten, costs no run, and
-    /// a lease does not run out meanwhile.
+    /// available; at least 1 ms. A database that is at work on a statement is the one to say so; if it stands still, the
+    /// store says so one second later. Default: 15 s, so that a restart, or a machine that stands still for ten, costs no
+    /// run, and a lease does not run out meanwhile.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience.max(Duration::from_millis(1));
         self
