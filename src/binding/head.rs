@@ -8,6 +8,7 @@ use crate::{
     percent,
 };
 
+const JSON: &str = "application/json";
 const VERSION: HeaderName = HeaderName::from_static("a2a-version");
 const VERSION_PARAMETER: &str = "A2A-Version";
 
@@ -17,9 +18,13 @@ pub(crate) fn without_slash(path: &str) -> &str {
 
 /// `application/json`, or the media type that 1.0 made for the REST binding and clients of both bindings send to each.
 pub(crate) fn is_json(value: &HeaderValue) -> bool {
+    // Nearly everybody writes just that.
+    if value.as_bytes() == JSON.as_bytes() {
+        return true;
+    }
     let Ok(value) = value.to_str() else { return false };
     let essence = value.split(';').next().unwrap_or_default().trim();
-    ["application/json", "application/a2a+json"].iter().any(|known| essence.eq_ignore_ascii_case(known))
+    [JSON, "application/a2a+json"].iter().any(|known| essence.eq_ignore_ascii_case(known))
 }
 
 pub(crate) fn is_plain(headers: &HeaderMap) -> bool {

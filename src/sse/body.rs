@@ -12,7 +12,10 @@ use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
 use super::{SseLayer, event};
-use crate::{encoded::Frame, timer::Timer};
+use crate::{
+    encoded::Frame,
+    timer::{Timer, Wakes},
+};
 
 /// What an idle stream may keep of its buffer, in bytes. Events are mostly smaller.
 const KEPT: usize = 4 << 10;
@@ -35,8 +38,9 @@ impl<T> ResponseBody<T> {
 
     pub(super) fn stream(stream: T, config: SseLayer) -> Self {
         let heartbeat = Heartbeat { timer: Timer::default(), last: None };
-        let (buffer, begun, apart, ended) = (BytesMut::new(), false, false, false);
-        let events = Events { stream, heartbeat, buffer, config, begun, apart, ended };
+        let (buffer, wakes) = (BytesMut::new(), Wakes::default());
+        let (begun, apart, silent, ended) = (false, false, false, false);
+        let events = Events { stream, heartbeat, buffer, config, wakes, begun, apart, silent, ended };
         Self { kind: Kind::Events(Box::pin(events)) }
     }
 }
@@ -87,8 +91,11 @@ pin_project! {
         heartbeat: Heartbeat,
         buffer: BytesMut,
         config: SseLayer,
+        wakes: Wakes,
         begun: bool,
         apart: bool,
+        // True if the stream had no more to say when the last frame was given out.
+        silent: bool,
         ended: bool,
     }
 }
@@ -99,7 +106,8 @@ where
 {
     /// As many events as are there, up to a frame; `None` at the end.
     fn poll_chunk(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let EventsProj { mut stream, mut heartbeat, buffer, config, begun, apart, ended } = self.project();
+        let EventsProj { mut stream, mut heartbeat, buffer, config, wakes, begun, apart, silent, ended } =
+            self.project();
         if !*begun {
             *begun = true;
             if config.comments {
@@ -112,7 +120,9 @@ where
             return Poll::Pending;
         }
         let full = if config.one_event_per_frame { 1 } else { SseLayer::FRAME_SIZE };
-        let mut pending = false;
+        // A server asks once more after each frame. What has promised to wake it need not be asked again.
+        let left_alone = std::mem::take(silent) && wakes.whoever_asks(cx);
+        let mut pending = left_alone;
         while !*ended && !pending && buffer.len() < full {
             match stream.as_mut().poll_next(cx) {
                 Poll::Ready(Some(frame)) => event::write(&frame, config.ids, buffer),
@@ -129,6 +139,9 @@ where
             // No blank line behind it: once an event had an id, some readers (httpx-sse) take a blank line after a
             // comment for an event without data.
             buffer.extend_from_slice(b": ping\n");
+        }
+        if pending && !left_alone {
+            *silent = wakes.whoever_asks(cx);
         }
         heartbeat.project().last.take();
         *apart = config.one_event_per_frame && !*ended;

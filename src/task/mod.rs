@@ -229,6 +229,7 @@ pub mod stored;
 mod stream;
 mod subscribe;
 mod telling;
+mod voice;
 mod watch;
 mod work;
 

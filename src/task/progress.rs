@@ -43,10 +43,9 @@ pub(super) struct Told {
     waker: Option<Waker>,
 }
 
-/// The run's end.
-#[derive(Debug)]
+/// The run's end. It is nothing without the run's context, and is to be [closed](Self::close) with it.
+#[derive(Debug, Default)]
 pub(super) struct Reporter {
-    context: TaskContext,
     /// Told together with what comes next.
     begun: Option<Begun>,
     is_over: bool,
@@ -59,12 +58,6 @@ pub(super) struct Observer {
     is_over: bool,
 }
 
-/// The two ends of the run of this context.
-pub(super) fn progress(context: &TaskContext) -> (Reporter, Observer) {
-    let reporter = Reporter { context: context.clone(), begun: None, is_over: false };
-    (reporter, Observer { context: context.clone(), is_over: false })
-}
-
 impl Reporter {
     /// The run has begun. Most are over at once, so it is told only with what comes next, or at the end of
     /// [`tell`](Self::tell).
@@ -73,26 +66,28 @@ impl Reporter {
     }
 
     /// Tells how the run has begun, if that is not told yet.
-    pub(super) fn tell(&mut self) {
+    pub(super) fn tell(&mut self, context: &TaskContext) {
         if let Some(begun) = self.begun.take() {
-            self.context.progress().tell(|told| told.begun = Some(Ok(begun)));
+            context.progress().tell(|told| told.begun = Some(Ok(begun)));
         }
     }
 
     /// The run is over before there was a task.
-    pub(super) fn answer(mut self, answer: Result<Begun, Error>) {
+    pub(super) fn answer(&mut self, answer: Result<Begun, Error>, context: &TaskContext) {
         self.is_over = true;
-        self.context.progress().tell(|told| {
+        context.progress().tell(|told| {
             told.begun = Some(answer);
             told.is_over = true;
         });
     }
 
     /// Said once; what comes later is nobody's business.
-    pub(super) fn settle(mut self, settled: Settled) {
-        self.is_over = true;
+    pub(super) fn settle(&mut self, settled: Settled, context: &TaskContext) {
+        if mem::replace(&mut self.is_over, true) {
+            return;
+        }
         let begun = self.begun.take();
-        self.context.progress().tell(|told| {
+        context.progress().tell(|told| {
             if let Some(begun) = begun {
                 told.begun = Some(Ok(begun));
             }
@@ -100,18 +95,22 @@ impl Reporter {
             told.is_over = true;
         });
     }
-}
 
-impl Drop for Reporter {
-    fn drop(&mut self) {
-        if !self.is_over {
-            self.tell();
-            self.context.progress().tell(|told| told.is_over = true);
+    /// Nothing more will be told.
+    pub(super) fn close(&mut self, context: &TaskContext) {
+        if !mem::replace(&mut self.is_over, true) {
+            self.tell(context);
+            context.progress().tell(|told| told.is_over = true);
         }
     }
 }
 
 impl Observer {
+    /// Of the run of this context.
+    pub(super) fn new(context: TaskContext) -> Self {
+        Self { context, is_over: false }
+    }
+
     pub(super) fn context(&self) -> &TaskContext {
         &self.context
     }
@@ -187,48 +186,55 @@ mod tests {
         TaskContext::builder("t", "c").build()
     }
 
+    fn progress(context: &TaskContext) -> (Reporter, Observer) {
+        (Reporter::default(), Observer::new(context.clone()))
+    }
+
     fn settled() -> Settled {
         Settled { snapshot: Snapshot::new(Arc::new(Task::new("t", "c", TaskState::Completed)), 1), failure: None }
     }
 
     #[test]
     fn what_is_told_is_heard_before_the_end() {
-        let (mut reporter, mut observer) = progress(&context());
+        let context = context();
+        let (mut reporter, mut observer) = progress(&context);
         assert!(observer.heard().begun.is_none());
         assert!(observer.begun().now_or_never().is_none());
         reporter.begins(Begun::Task(None));
         assert!(observer.begun().now_or_never().is_none());
-        reporter.tell();
+        reporter.tell(&context);
         assert!(matches!(observer.begun().now_or_never(), Some(Some(Ok(Begun::Task(None))))));
         assert!(observer.settled().now_or_never().is_none());
-        reporter.settle(settled());
+        reporter.settle(settled(), &context);
         assert!(matches!(observer.settled().now_or_never(), Some(Some(_))));
         assert!(matches!(observer.settled().now_or_never(), Some(None)));
     }
 
     #[test]
     fn a_run_that_is_over_at_once_tells_all_at_once() {
-        let (mut reporter, mut observer) = progress(&context());
+        let (first, second) = (context(), context());
+        let (mut reporter, mut observer) = progress(&first);
         reporter.begins(Begun::Task(None));
-        reporter.settle(settled());
+        reporter.settle(settled(), &first);
         let told = observer.heard();
         assert!(matches!(told.begun, Some(Ok(Begun::Task(None)))) && told.settled.is_some() && told.is_over);
-        let (reporter, mut observer) = progress(&context());
-        reporter.answer(Ok(Begun::Message(Arc::new(Message::agent("hello")))));
+        let (mut reporter, mut observer) = progress(&second);
+        reporter.answer(Ok(Begun::Message(Arc::new(Message::agent("hello")))), &second);
         let told = observer.heard();
         assert!(matches!(told.begun, Some(Ok(Begun::Message(_)))) && told.settled.is_none() && told.is_over);
     }
 
     #[test]
-    fn a_run_that_is_dropped_leaves_nobody_waiting() {
-        let (reporter, mut observer) = progress(&context());
-        drop(reporter);
+    fn a_run_that_is_closed_leaves_nobody_waiting() {
+        let (first, second) = (context(), context());
+        let (mut reporter, mut observer) = progress(&first);
+        reporter.close(&first);
         assert!(matches!(observer.begun().now_or_never(), Some(None)));
         assert!(matches!(observer.settled().now_or_never(), Some(None)));
         assert!(observer.heard().is_over);
-        let (mut reporter, mut observer) = progress(&context());
+        let (mut reporter, mut observer) = progress(&second);
         reporter.begins(Begun::Task(None));
-        drop(reporter);
+        reporter.close(&second);
         assert!(matches!(observer.begun().now_or_never(), Some(Some(Ok(_)))));
     }
 
@@ -242,11 +248,11 @@ mod tests {
             let (mut reporter, mut observer) = (Some(reporter), Some(observer));
             let mut end = Some(end);
             if told_before {
-                reporter.take().unwrap().settle(end.take().unwrap());
+                reporter.take().unwrap().settle(end.take().unwrap(), &context);
             }
             drop(observer.take());
-            if let (Some(reporter), Some(end)) = (reporter, end) {
-                reporter.settle(end);
+            if let (Some(mut reporter), Some(end)) = (reporter, end) {
+                reporter.settle(end, &context);
             }
             assert_eq!(Arc::strong_count(&task), 1);
             *context.progress().lock() = Told::default();

@@ -7,9 +7,7 @@ use tokio::time::Instant;
 use tower_service::Service;
 use tracing::Instrument as _;
 
-use super::{
-    LogEntry, LostRun, Snapshot, StoreError, TaskStore, fold, progress::progress, run::Run, service::Shared, work::work,
-};
+use super::{LogEntry, LostRun, Snapshot, StoreError, TaskStore, fold, run::Run, service::Shared, work::work};
 use crate::{
     agent::{IntoReply, TaskContext},
     error::BoxError,
@@ -59,7 +57,7 @@ where
         .prior_task(prior.clone())
         .build();
     // With as many runs as there may be, somebody else takes it, or this process later.
-    let Ok(slot) = shared.runs.begin(&context, false, shared.settings.max_runs) else { return Ok(Rerun::Settled) };
+    let Ok(mut slot) = shared.runs.begin(&context, false, shared.settings.max_runs) else { return Ok(Rerun::Settled) };
     let again = vec![Event::Task(Arc::new(turn.begun))];
     let begun = match shared.store.append(owner, &task_id, snapshot.revision, again).await {
         Ok(begun) => begun,
@@ -71,6 +69,8 @@ where
     let mut request = Request::new(Arc::clone(&turn.message));
     request.extensions_mut().insert(context);
     request.extensions_mut().insert(owner.clone());
+    // Nobody waits for it here.
+    slot.falls_silent();
     let run = Run {
         shared: shared.clone(),
         message: turn.message,
@@ -83,7 +83,6 @@ where
         decide_by: None,
         timer: None,
         called: false,
-        reporter: progress(slot.context()).0,
         slot,
         claim: None,
     };

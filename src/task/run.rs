@@ -14,12 +14,13 @@ use super::{
     FirstEvent, Snapshot, StoreError, TaskStore,
     error::{overloaded, store_error},
     narrator::{Flow, Narrator},
-    progress::{Begun, Reporter},
+    progress::Begun,
     retry::Held,
     runs::RunSlot,
     service::Shared,
     source::Step,
     telling::Telling,
+    voice::Voice,
     work::{AtWork, Next, Work},
 };
 use crate::{
@@ -50,7 +51,6 @@ pub(super) struct Run<T> {
     /// True once the agent has the message.
     pub(super) called: bool,
     pub(super) slot: RunSlot,
-    pub(super) reporter: Reporter,
     /// That the message is this run's, where one that comes again is recognised.
     pub(super) claim: Option<Held>,
 }
@@ -70,7 +70,6 @@ struct Opening<T> {
     batch: Vec<Event>,
     /// What is written behind the beginning.
     rest: Vec<Event>,
-    reporter: Reporter,
     claim: Option<Held>,
 }
 
@@ -80,7 +79,10 @@ impl<T: TaskStore> Run<T> {
     pub(super) fn begin(mut self, mut work: Work<T>, cx: &mut Context<'_>) -> Option<Rest> {
         match self.poll_first(work.as_mut(), cx) {
             Poll::Ready(first) => Some(Box::pin(self.open(first, work, cx)?.write())),
-            Poll::Pending => Some(Box::pin(self.drive(work))),
+            Poll::Pending => {
+                self.slot.list();
+                Some(Box::pin(self.drive(work)))
+            }
         }
     }
 
@@ -99,7 +101,7 @@ impl<T: TaskStore> Run<T> {
     /// Ready when it is known whether there will be a task; `None` if the agent has nothing to say to that.
     fn poll_first(&mut self, mut work: AtWork<'_, T>, cx: &mut Context<'_>) -> Poll<Option<Next>> {
         loop {
-            match work.as_mut().poll_next(cx) {
+            match work.as_mut().poll_next(cx, self.slot.context()) {
                 Poll::Ready(Next::Step(Step::Called)) => self.called = true,
                 Poll::Ready(next) => return Poll::Ready(Some(next)),
                 // The agent has taken the message without refusing it.
@@ -120,13 +122,13 @@ impl<T: TaskStore> Run<T> {
             Some(Next::Step(Step::Failed(error)))
                 if self.begun.is_none() && (refuses(&error) || self.slot.context().is_lost()) =>
             {
-                self.reporter.answer(Err(error));
+                self.slot.answer(Err(error));
                 return None;
             }
             Some(Next::Step(Step::Update(Update::Message(mut message)))) if self.undecided => {
                 message.role = Role::Agent;
                 message.context_id.get_or_insert_with(|| Arc::clone(self.slot.context().context_id()));
-                self.reporter.answer(Ok(Begun::Message(Arc::new(message))));
+                self.slot.answer(Ok(Begun::Message(Arc::new(message))));
                 work.as_mut().close();
                 return None;
             }
@@ -134,14 +136,14 @@ impl<T: TaskStore> Run<T> {
         };
         if self.shared.runs.are_handed_over() {
             // Nobody has seen anything of it yet; whoever sends it again finds another process.
-            self.reporter.answer(Err(overloaded()));
+            self.slot.answer(Err(overloaded()));
             work.as_mut().close();
             return None;
         }
         if let Some(changed) = self.slot.context().take_changed() {
             self.message = changed;
         }
-        let Self { shared, message, before, begun, called, shows_beginning, slot, reporter, claim, .. } = self;
+        let Self { shared, message, before, begun, called, shows_beginning, slot, claim, .. } = self;
         let ids = || (Arc::clone(slot.context().task_id()), Arc::clone(slot.context().context_id()));
         let (task_id, context_id) = ids();
         let mut narrator = Narrator::new(task_id, context_id, before.as_ref().map(|before| &*before.task));
@@ -165,33 +167,27 @@ impl<T: TaskStore> Run<T> {
                 Beginning::Turn(before.revision)
             }
         };
-        let mut telling = Telling {
-            shared,
-            narrator,
-            revision,
-            flow: Flow::Goes,
-            failure: None,
-            canceled: false,
-            interrupted: false,
-            silent: false,
-            slot,
-            reporter: None,
-        };
+        let mut telling = Telling { shared, slot, voice: Voice::new(narrator, revision), interrupted: false };
         // What the agent has said by now is written with the beginning, as one, unless somebody wants to see that alone.
         let mut rest = Vec::new();
         let first = if shows_beginning {
             first.map(Box::new)
         } else {
             let beginning = batch.len();
-            telling.begins(called, first, work.as_mut(), &mut batch, cx);
-            if telling.narrator.state().is_interrupted() {
+            let (voice, about) = telling.voice();
+            voice.begins(called, first, work.as_mut(), &mut batch, about, cx);
+            if telling.voice.narrator.state().is_interrupted() {
                 // A task that waits for its caller must not be seen before its place is free, nor a place be free before
                 // its task is known to be taken.
                 rest = batch.split_off(beginning);
             }
             None
         };
-        Some(Opening { telling, work, beginning, called, first, shows_beginning, batch, rest, reporter, claim })
+        if telling.voice.flow != Flow::Ends || !rest.is_empty() {
+            // Whoever can see the task from here on may want to cancel it.
+            telling.slot.list();
+        }
+        Some(Opening { telling, work, beginning, called, first, shows_beginning, batch, rest, claim })
     }
 }
 
@@ -200,9 +196,9 @@ impl<T: TaskStore> Opening<T> {
     fn write(self) -> impl Future<Output = ()> + Send {
         // Taken apart out here: a future keeps what it was made of beside what it makes of that.
         let Self { mut telling, mut work, beginning, called, mut first, shows_beginning, .. } = self;
-        let Self { mut batch, mut rest, mut reporter, claim, .. } = self;
+        let Self { mut batch, mut rest, claim, .. } = self;
         async move {
-            let ends = telling.flow == Flow::Ends && rest.is_empty();
+            let ends = telling.voice.flow == Flow::Ends && rest.is_empty();
             let (is_again, mut waited) = (matches!(beginning, Beginning::Again(_)), false);
             let written = {
                 let mut write = pin!(beginning.write(&telling.shared.store, telling.slot.context(), &mut batch));
@@ -220,7 +216,8 @@ impl<T: TaskStore> Opening<T> {
                     return Box::pin(telling.last_words(error)).await;
                 }
                 Err(error) => {
-                    reporter.answer(Err(store_error(error, telling.slot.context().task_id())));
+                    let error = store_error(error, telling.slot.context().task_id());
+                    telling.slot.answer(Err(error));
                     return work.as_mut().close();
                 }
             };
@@ -228,27 +225,25 @@ impl<T: TaskStore> Opening<T> {
                 claim.keep();
             }
             // The agent may have something to say again after that time.
-            telling.silent &= !waited;
+            telling.voice.silent &= !waited;
             // Nothing else may hold on to the snapshot, or the store would have to copy the task to change it.
             let shown = shows_beginning.then(|| snapshot.clone());
-            reporter.begins(Begun::Task(shown));
-            telling.reporter = Some(reporter);
+            telling.slot.begins(Begun::Task(shown));
             telling.written(snapshot, ends);
-            if let Some(reporter) = &mut telling.reporter {
-                reporter.tell();
-            }
+            telling.slot.tell();
             batch.append(&mut rest);
             if shows_beginning {
                 let mut first = first.take().map(|first| *first);
                 poll_fn(|cx| {
-                    telling.begins(called, first.take(), work.as_mut(), &mut batch, cx);
+                    let (voice, about) = telling.voice();
+                    voice.begins(called, first.take(), work.as_mut(), &mut batch, about, cx);
                     Poll::Ready(())
                 })
                 .await;
             }
             // Most agents have said all by now. What the others need is several times as much as all of this, and has its
             // own room.
-            if telling.flow != Flow::Ends || !batch.is_empty() {
+            if telling.voice.flow != Flow::Ends || !batch.is_empty() {
                 Box::pin(telling.tell(work.as_mut(), batch)).await;
             }
             work.as_mut().close();

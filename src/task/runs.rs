@@ -12,7 +12,8 @@ use std::{
 
 use tokio::sync::Notify;
 
-use crate::agent::TaskContext;
+use super::progress::{Begun, Reporter, Settled};
+use crate::{agent::TaskContext, error::Error};
 
 /// The runs of this process, by task. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Places {
     runs: HashSet<RunHandle>,
+    /// How many take up a place, listed or not.
+    taken: usize,
     /// How many there are, with those that have left their place and are about to end.
     alive: usize,
     is_closed: bool,
@@ -80,7 +83,17 @@ pub(super) enum Refused {
 pub(super) struct RunSlot {
     runs: Runs,
     context: TaskContext,
-    has_left: bool,
+    streaming: bool,
+    place: Place,
+    reporter: Reporter,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Nobody can look for it.
+    Unlisted,
+    Listed,
+    Left,
 }
 
 impl Runs {
@@ -88,17 +101,34 @@ impl Runs {
         self.0.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes the task's place.
     pub(super) fn begin(&self, context: &TaskContext, streaming: bool, limit: usize) -> Result<RunSlot, Refused> {
-        let run = RunHandle { context: context.clone(), streaming };
+        self.take(context, streaming, limit, Place::Listed)
+    }
+
+    /// Takes a place for a task whose id nobody knows yet. It is to be [listed](RunSlot::list) before anybody does.
+    pub(super) fn begin_unlisted(
+        &self,
+        context: &TaskContext,
+        streaming: bool,
+        limit: usize,
+    ) -> Result<RunSlot, Refused> {
+        self.take(context, streaming, limit, Place::Unlisted)
+    }
+
+    fn take(&self, context: &TaskContext, streaming: bool, limit: usize, place: Place) -> Result<RunSlot, Refused> {
         let mut places = self.places();
-        if places.runs.len() >= limit || places.is_closed {
-            return Err(if places.runs.contains(&run) { Refused::Busy } else { Refused::Full });
+        let is_listed = place == Place::Listed;
+        if places.taken >= limit || places.is_closed {
+            let is_busy = is_listed && places.runs.contains(&**context.task_id());
+            return Err(if is_busy { Refused::Busy } else { Refused::Full });
         }
-        if !places.runs.insert(run) {
+        if is_listed && !places.runs.insert(RunHandle { context: context.clone(), streaming }) {
             return Err(Refused::Busy);
         }
+        places.taken += 1;
         places.alive += 1;
-        Ok(RunSlot { runs: self.clone(), context: context.clone(), has_left: false })
+        Ok(RunSlot { runs: self.clone(), context: context.clone(), streaming, place, reporter: Reporter::default() })
     }
 
     pub(super) fn get(&self, task_id: &str) -> Option<RunHandle> {
@@ -154,25 +184,70 @@ impl RunSlot {
         &self.context
     }
 
+    /// The run is over before there was a task.
+    pub(super) fn answer(&mut self, answer: Result<Begun, Error>) {
+        self.reporter.answer(answer, &self.context);
+    }
+
+    /// The run has begun.
+    pub(super) fn begins(&mut self, begun: Begun) {
+        self.reporter.begins(begun);
+    }
+
+    /// Tells how the run has begun, if that is not told yet.
+    pub(super) fn tell(&mut self) {
+        self.reporter.tell(&self.context);
+    }
+
+    /// Tells how it ended. What comes later is nobody's business.
+    pub(super) fn settle(&mut self, settled: Settled) {
+        self.reporter.settle(settled, &self.context);
+    }
+
+    /// Nothing more will be told.
+    pub(super) fn falls_silent(&mut self) {
+        self.reporter.close(&self.context);
+    }
+
+    /// From here on others can find it.
+    pub(super) fn list(&mut self) {
+        if self.place == Place::Unlisted {
+            let run = RunHandle { context: self.context.clone(), streaming: self.streaming };
+            if self.runs.places().runs.insert(run) {
+                self.place = Place::Listed;
+            }
+        }
+    }
+
     /// Lets the task's next run begin, although this one has a last word to say.
     pub(super) fn leave(&mut self) {
-        if !std::mem::replace(&mut self.has_left, true) {
-            self.runs.places().runs.remove(&**self.context.task_id());
+        Self::free(&mut self.place, &self.context, &mut self.runs.places());
+    }
+
+    fn free(place: &mut Place, context: &TaskContext, places: &mut Places) {
+        match std::mem::replace(place, Place::Left) {
+            Place::Listed => {
+                places.runs.remove(&**context.task_id());
+                places.taken -= 1;
+            }
+            Place::Unlisted => places.taken -= 1,
+            Place::Left => {}
         }
     }
 }
 
 impl Drop for RunSlot {
     fn drop(&mut self) {
-        let mut places = self.runs.places();
-        if !self.has_left {
-            places.runs.remove(&**self.context.task_id());
-        }
+        let Self { runs, context, place, reporter, .. } = self;
+        let mut places = runs.places();
+        Self::free(place, context, &mut places);
         places.alive -= 1;
         // Nobody waits but where a server ends, and every message would pay for telling it.
         if places.alive == 0 && places.is_awaited {
-            self.runs.0.idle.notify_waiters();
+            runs.0.idle.notify_waiters();
         }
+        drop(places);
+        reporter.close(context);
     }
 }
 
@@ -198,6 +273,26 @@ mod tests {
         drop(first);
         assert!(runs.get("a").is_none() && runs.get("b").is_some());
         assert!(runs.begin(&a, false, 2).is_ok());
+    }
+
+    #[test]
+    fn a_run_that_is_not_listed_counts_and_is_found_once_it_is() {
+        let runs = Runs::default();
+        let mut first = runs.begin_unlisted(&task("a"), true, 1).unwrap();
+        assert!(runs.get("a").is_none() && runs.all().is_empty() && runs.idle().now_or_never().is_none());
+        assert_eq!(runs.begin(&task("b"), false, 1).unwrap_err(), Refused::Full);
+        first.list();
+        assert!(runs.get("a").is_some_and(|run| run.streaming));
+        assert_eq!(runs.begin(&task("a"), false, 9).unwrap_err(), Refused::Busy);
+        first.leave();
+        first.list();
+        assert!(runs.get("a").is_none());
+        let second = runs.begin(&task("a"), false, 1).unwrap();
+        drop(first);
+        assert!(runs.get("a").is_some() && runs.begin_unlisted(&task("b"), false, 1).is_err());
+        drop(second);
+        drop(runs.begin_unlisted(&task("b"), false, 1).unwrap());
+        assert!(runs.begin(&task("a"), false, 1).is_ok() && runs.idle().now_or_never().is_some());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::{
     EventStream, ReplyMode, Snapshot, StoreError, TaskStore,
     answer::{Pending, lost},
     error::{overloaded, store_error},
-    progress::progress,
+    progress::Observer,
     retry::{self, Held, Retry, answer_again},
     run::Run,
     runs::Refused,
@@ -152,6 +152,7 @@ where
 {
     let Sending { head, owner, request, streaming } = sending;
     let SendMessage { mut message, configuration, metadata, new_task_id } = request;
+    let is_named = before.is_some() || new_task_id.as_ref().is_some_and(|id| !id.is_empty());
     let began = Instant::now();
     let deadline = shared.settings.max_wait.and_then(|wait| began.checked_add(wait));
     let (task_id, context_id) = match &before {
@@ -170,11 +171,17 @@ where
         .accepted_output_modes(configuration.accepted_output_modes)
         .metadata(metadata)
         .build();
-    let slot = shared.runs.begin(&context, streaming, shared.settings.max_runs).map_err(|refused| match refused {
+    let limit = shared.settings.max_runs;
+    let slot = match is_named {
+        true => shared.runs.begin(&context, streaming, limit),
+        // Most are over before anybody can know of them.
+        false => shared.runs.begin_unlisted(&context, streaming, limit),
+    };
+    let slot = slot.map_err(|refused| match refused {
         Refused::Busy => busy(context.task_id()),
         Refused::Full => overloaded(),
     })?;
-    let (reporter, observer) = progress(&context);
+    let observer = Observer::new(context.clone());
     let mut agent_request = Request::from_parts(head, Arc::clone(&message));
     agent_request.extensions_mut().insert(context);
 
@@ -194,7 +201,6 @@ where
         before: before.clone(),
         begun: None,
         slot,
-        reporter,
         claim,
     };
     Ok(Prepared {

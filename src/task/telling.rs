@@ -1,29 +1,21 @@
 //! The second half of a run: there is a task, and the agent's words go into its log.
 
-use std::{
-    fmt::Write as _,
-    future::poll_fn,
-    pin::pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use futures_util::future::Either;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    CancelMode, Snapshot, StoreError, TaskStore,
-    narrator::{Flow, Narrator},
-    progress::{Reporter, Settled},
+    Snapshot, StoreError, TaskStore,
+    narrator::Flow,
+    progress::Settled,
     runs::RunSlot,
     service::Shared,
-    source::Step,
-    watch::Alarm,
+    voice::{About, Voice, log_failure},
     work::{AtWork, BATCH, Next, wind_down},
 };
 use crate::{
-    error::{Error, ErrorKind},
+    error::Error,
     types::{Event, Message, Role, StateKind, TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 
@@ -39,47 +31,42 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A run whose task there is.
 pub(super) struct Telling<T> {
     pub(super) shared: Shared<T>,
-    pub(super) narrator: Narrator,
-    pub(super) revision: u64,
-    pub(super) flow: Flow,
-    pub(super) failure: Option<Error>,
-    pub(super) canceled: bool,
+    pub(super) slot: RunSlot,
+    pub(super) voice: Voice,
     /// True if the log says that the task waits for something.
     pub(super) interrupted: bool,
-    /// True if the agent has had nothing to say in this very poll, so that asking again has to wait until it wakes the
-    /// run. Without that, an agent that yields between its words would go on as if it did not.
-    pub(super) silent: bool,
-    pub(super) slot: RunSlot,
-    pub(super) reporter: Option<Reporter>,
 }
 
 impl<T: TaskStore> Telling<T> {
     pub(super) async fn tell(mut self, mut work: AtWork<'_, T>, mut batch: Vec<Event>) {
         loop {
-            if batch.is_empty() && self.flow != Flow::Ends && !self.is_stopped() {
-                let next = poll_fn(|cx| match std::mem::take(&mut self.silent) {
+            if batch.is_empty() && self.voice.flow != Flow::Ends && !self.is_stopped() {
+                let next = poll_fn(|cx| match std::mem::take(&mut self.voice.silent) {
                     true => Poll::Pending,
-                    false => work.as_mut().poll_next(cx),
+                    false => work.as_mut().poll_next(cx, self.slot.context()),
                 })
                 .await;
-                self.hear(next, work.as_mut(), &mut batch);
+                let (voice, about) = self.voice();
+                voice.hear(next, work.as_mut(), &mut batch, about);
             }
             poll_fn(|cx| {
-                self.gather(work.as_mut(), &mut batch, cx);
+                let (voice, about) = self.voice();
+                voice.gather(work.as_mut(), &mut batch, about, cx);
                 Poll::Ready(())
             })
             .await;
             if self.shared.runs.are_handed_over() {
                 // Whoever goes on with the task begins with what is written.
-                self.reporter = None;
-                poll_fn(|cx| wind_down(work.as_mut(), cx)).await;
+                self.slot.falls_silent();
+                poll_fn(|cx| wind_down(work.as_mut(), cx, self.slot.context())).await;
                 return;
             }
             if self.is_stopped() {
                 let failed = self.close_log(batch).await;
+                let context = self.slot.context().clone();
                 // The agent has its grace to put things away, whether the store is there or not.
                 let wound_down = async {
-                    poll_fn(|cx| wind_down(work.as_mut(), cx)).await;
+                    poll_fn(|cx| wind_down(work.as_mut(), cx, &context)).await;
                     work.as_mut().close();
                 };
                 match failed {
@@ -94,137 +81,67 @@ impl<T: TaskStore> Telling<T> {
             if !batch.is_empty() && !self.append(work.as_mut(), &mut batch).await {
                 return;
             }
-            if self.flow == Flow::Ends && batch.is_empty() {
+            if self.voice.flow == Flow::Ends && batch.is_empty() {
                 return;
             }
             if full {
                 // An agent that is never silent has no leave to go on for ever.
-                let alarm = poll_fn(|cx| Poll::Ready(work.as_mut().poll_alarm(cx))).await;
-                if let (Poll::Ready(alarm), Flow::Goes) = (alarm, self.flow) {
-                    self.hear(Next::Alarm(alarm), work.as_mut(), &mut batch);
+                let alarm = poll_fn(|cx| Poll::Ready(work.as_mut().poll_alarm(cx, self.slot.context()))).await;
+                if let (Poll::Ready(alarm), Flow::Goes) = (alarm, self.voice.flow) {
+                    let (voice, about) = self.voice();
+                    voice.hear(Next::Alarm(alarm), work.as_mut(), &mut batch, about);
                 }
                 tokio::task::yield_now().await;
             }
         }
     }
 
-    /// Takes the agent's first step, if there was one, and all that it has to say with it.
-    pub(super) fn begins(
-        &mut self,
-        called: bool,
-        first: Option<Next>,
-        mut work: AtWork<'_, T>,
-        batch: &mut Vec<Event>,
-        cx: &mut Context<'_>,
-    ) {
-        if called {
-            self.narrator.works(batch);
-        }
-        let Some(first) = first else { return };
-        self.hear(first, work.as_mut(), batch);
-        self.gather(work, batch, cx);
+    /// The agent's words, and what they depend on.
+    pub(super) fn voice(&mut self) -> (&mut Voice, About<'_>) {
+        (&mut self.voice, About { settings: &self.shared.settings, context: self.slot.context() })
     }
 
-    /// Takes all that the agent has to say just now.
-    fn gather(&mut self, mut work: AtWork<'_, T>, batch: &mut Vec<Event>, cx: &mut Context<'_>) {
-        self.silent = false;
-        while self.flow != Flow::Ends && !self.is_stopped() && batch.len() < BATCH {
-            match work.as_mut().poll_next(cx) {
-                Poll::Ready(next) => self.hear(next, work.as_mut(), batch),
-                Poll::Pending => {
-                    self.silent = true;
-                    break;
-                }
-            }
-        }
-    }
-
-    /// True if a cancel has taken effect, so that nothing the agent still says counts.
     fn is_stopped(&self) -> bool {
-        self.canceled && self.flow != Flow::Ends && self.shared.settings.cancel == CancelMode::Final
-    }
-
-    pub(super) fn hear(&mut self, next: Next, work: AtWork<'_, T>, batch: &mut Vec<Event>) {
-        self.flow = match next {
-            Next::Step(Step::Called) => {
-                self.narrator.works(batch);
-                Flow::Goes
-            }
-            Next::Step(Step::Update(_)) if self.revision + batch.len() as u64 >= self.shared.settings.max_events => {
-                let error = Error::new(ErrorKind::Internal).with_detail("the agent said more than it may");
-                self.fail(error, batch)
-            }
-            Next::Step(Step::Update(update)) => self.narrator.tell(update, batch),
-            Next::Step(Step::End) => {
-                self.narrator.ends(batch);
-                Flow::Ends
-            }
-            // What an agent does to stop is no failure. It may hear of the cancel before the watch is asked.
-            Next::Step(Step::Failed(_)) if self.slot.context().is_canceled() => {
-                self.narrator.stops(batch);
-                Flow::Ends
-            }
-            Next::Step(Step::Failed(error)) => self.fail(error, batch),
-            Next::Alarm(Alarm::Canceled) => {
-                self.canceled = true;
-                self.flow
-            }
-            Next::Alarm(Alarm::GraceOver) => {
-                self.narrator.stops(batch);
-                Flow::Ends
-            }
-            // An authorization takes the time that somebody takes to give it.
-            Next::Alarm(Alarm::IdleTimeout) if self.narrator.state() == TaskState::AuthRequired => {
-                work.heard();
-                self.flow
-            }
-            Next::Alarm(alarm) => {
-                let error = Error::new(ErrorKind::Internal).with_detail(alarm.to_string());
-                self.fail(error, batch)
-            }
-        };
-    }
-
-    fn fail(&mut self, error: Error, batch: &mut Vec<Event>) -> Flow {
-        log_failure(self.slot.context().task_id(), &error);
-        self.narrator.fails(&error, batch);
-        self.failure = Some(error);
-        Flow::Ends
+        self.voice.is_stopped(&self.shared.settings)
     }
 
     /// Appends the batch. While the store writes, the next batch gathers in its place. False if the run is over.
     async fn append(&mut self, mut work: AtWork<'_, T>, batch: &mut Vec<Event>) -> bool {
-        let ends = self.flow == Flow::Ends;
+        let ends = self.voice.flow == Flow::Ends;
         if ends && !self.interrupted {
             // Before the caller can see that the task waits for it, so that its next message finds the place free.
             // Until then the state of the task keeps other messages out.
             self.slot.leave();
         }
-        let (shared, context, revision) = (self.shared.clone(), self.slot.context().clone(), self.revision);
-        let (store, owner, task_id) = (&shared.store, context.owner(), context.task_id());
-        // A single event leaves the list, and its room, to those that come next.
-        let mut write = pin!(match if batch.len() == 1 { batch.pop() } else { None } {
-            Some(event) => Either::Left(store.append_one(owner, task_id, revision, event)),
-            None => {
-                // An agent with that much to say has more.
-                let next = Vec::with_capacity(if batch.len() >= BATCH { BATCH } else { 0 });
-                Either::Right(store.append(owner, task_id, revision, std::mem::replace(batch, next)))
-            }
-        });
-        // What is gathered meanwhile counts from here on, so the limit on events is a batch or two late at worst.
-        let mut waited = false;
-        let result = poll_fn(|cx| match write.as_mut().poll(cx) {
-            Poll::Pending => {
-                waited = true;
-                self.gather(work.as_mut(), batch, cx);
-                Poll::Pending
-            }
-            ready => {
-                self.silent &= !waited;
-                ready
-            }
-        })
-        .await;
+        let result = {
+            let Self { shared, slot, voice, .. } = &mut *self;
+            let (context, revision) = (slot.context(), voice.revision);
+            let about = About { settings: &shared.settings, context };
+            let (store, owner, task_id) = (&shared.store, context.owner(), context.task_id());
+            // A single event leaves the list, and its room, to those that come next.
+            let mut write = pin!(match if batch.len() == 1 { batch.pop() } else { None } {
+                Some(event) => Either::Left(store.append_one(owner, task_id, revision, event)),
+                None => {
+                    // An agent with that much to say has more.
+                    let next = Vec::with_capacity(if batch.len() >= BATCH { BATCH } else { 0 });
+                    Either::Right(store.append(owner, task_id, revision, std::mem::replace(batch, next)))
+                }
+            });
+            // What is gathered meanwhile counts from here on, so the limit on events is a batch or two late at worst.
+            let mut waited = false;
+            poll_fn(|cx| match write.as_mut().poll(cx) {
+                Poll::Pending => {
+                    waited = true;
+                    voice.gather(work.as_mut(), batch, about, cx);
+                    Poll::Pending
+                }
+                ready => {
+                    voice.silent &= !waited;
+                    ready
+                }
+            })
+            .await
+        };
         match result {
             Ok(snapshot) => {
                 self.written(snapshot, ends);
@@ -232,9 +149,9 @@ impl<T: TaskStore> Telling<T> {
             }
             // A cancel was faster, or the task is gone: there is nobody to tell anything.
             Err(StoreError::Terminal | StoreError::Conflict | StoreError::NotFound | StoreError::BadToken) => {
-                self.reporter = None;
+                self.slot.falls_silent();
                 self.slot.context().cancellation().cancel();
-                poll_fn(|cx| wind_down(work.as_mut(), cx)).await;
+                poll_fn(|cx| wind_down(work.as_mut(), cx, self.slot.context())).await;
                 false
             }
             Err(error @ StoreError::Unavailable(_)) => {
@@ -248,10 +165,10 @@ impl<T: TaskStore> Telling<T> {
 
     /// The log is as long as this, with the last words in it if the run has ended.
     pub(super) fn written(&mut self, snapshot: Snapshot, ends: bool) {
-        self.revision = snapshot.revision;
+        self.voice.revision = snapshot.revision;
         self.interrupted = snapshot.task.status.state.is_interrupted();
         if snapshot.task.status.state.kind() != StateKind::Active {
-            let failure = if ends { self.failure.take() } else { None };
+            let failure = if ends { self.voice.failure.take() } else { None };
             self.settle(snapshot, failure);
         }
     }
@@ -259,20 +176,18 @@ impl<T: TaskStore> Telling<T> {
     /// Ends the log after a cancel. Whoever canceled has done so already, unless it was the agent itself, or the run
     /// was so busy that a cancel could not get in between. Gives back why the store could not do it.
     async fn close_log(&mut self, mut batch: Vec<Event>) -> Option<StoreError> {
-        self.narrator.stops(&mut batch);
+        self.voice.narrator.stops(&mut batch);
         let context = self.slot.context();
-        match self.shared.store.append(context.owner(), context.task_id(), self.revision, batch).await {
+        match self.shared.store.append(context.owner(), context.task_id(), self.voice.revision, batch).await {
             Ok(snapshot) => self.settle(snapshot, None),
             Err(error @ StoreError::Unavailable(_)) => return Some(error),
-            Err(_) => self.reporter = None,
+            Err(_) => self.slot.falls_silent(),
         }
         None
     }
 
     fn settle(&mut self, snapshot: Snapshot, failure: Option<Error>) {
-        if let Some(reporter) = self.reporter.take() {
-            reporter.settle(Settled { snapshot, failure });
-        }
+        self.slot.settle(Settled { snapshot, failure });
     }
 
     /// The store has lost what the agent said. The task must not stay at work for ever, so this tries to fail it until
@@ -293,7 +208,7 @@ impl<T: TaskStore> Telling<T> {
                 match timeout_at(told_by, noting.as_mut()).await {
                     Ok(noted) => noted,
                     Err(_) => {
-                        self.reporter = None;
+                        self.slot.falls_silent();
                         noting.await
                     }
                 }
@@ -302,7 +217,7 @@ impl<T: TaskStore> Telling<T> {
                 Ok(Some(snapshot)) => return self.settle(snapshot, Some(error)),
                 Ok(None) | Err(StoreError::NotFound) => return,
                 // It may not answer for long, or say at once that it cannot.
-                Err(_) if Instant::now() >= told_by => self.reporter = None,
+                Err(_) if Instant::now() >= told_by => self.slot.falls_silent(),
                 Err(_) => {}
             }
         }
@@ -315,7 +230,7 @@ impl<T: TaskStore> Telling<T> {
         status.message = Some(Arc::new(Message::agent(error.message().into_owned())));
         let (task_id, context_id) = (Arc::clone(context.task_id()), Arc::clone(context.context_id()));
         let update = TaskStatusUpdateEvent::new(task_id, context_id, status);
-        let known = self.revision;
+        let known = self.voice.revision;
         async move {
             let (store, owner, task_id) = (&shared.store, context.owner(), context.task_id());
             let Snapshot { task, revision } = store.get(owner, task_id).await?;
@@ -339,15 +254,4 @@ impl<T: TaskStore> Telling<T> {
             store.append(owner, task_id, revision, vec![Event::StatusUpdate(update)]).await.map(Some)
         }
     }
-}
-
-/// The one place where the cause of a failure is told: the log.
-fn log_failure(task_id: &str, error: &Error) {
-    let mut causes = String::new();
-    let mut cause = std::error::Error::source(error);
-    while let Some(current) = cause {
-        let _ = write!(causes, "{}{current}", if causes.is_empty() { "" } else { ": " });
-        cause = current.source();
-    }
-    tracing::error!(task_id, code = error.code(), message = %error, cause = causes, "the run of a task failed");
 }

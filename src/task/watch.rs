@@ -17,7 +17,6 @@ use crate::{
 
 /// Watches a run. It is asked only while the agent is silent, so an agent that answers at once costs no timer.
 pub(super) struct Watch {
-    context: TaskContext,
     run_timeout: Option<Duration>,
     idle_timeout: Option<Duration>,
     grace: Duration,
@@ -55,9 +54,8 @@ impl fmt::Display for Alarm {
 }
 
 impl Watch {
-    pub(super) fn new(context: TaskContext, settings: &Settings, began: Instant) -> Self {
+    pub(super) fn new(settings: &Settings, began: Instant) -> Self {
         Self {
-            context,
             run_timeout: settings.run_timeout,
             idle_timeout: settings.idle_timeout,
             grace: settings.cancel_grace,
@@ -76,14 +74,14 @@ impl Watch {
         self.has_spoken = true;
     }
 
-    pub(super) fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<Alarm> {
+    pub(super) fn poll_alarm(&mut self, cx: &mut Context<'_>, context: &TaskContext) -> Poll<Alarm> {
         let mut now = None;
         if std::mem::take(&mut self.has_spoken) {
             self.heard = *now.insert(Instant::now());
         }
         // Whether there is a cancel is known without asking its future, which is needed to be woken by it.
-        if self.canceled_at.is_none() && (self.context.is_canceled() || !self.cancel_wakes.whoever_asks(cx)) {
-            let cancel = self.cancel.get_or_insert_with(|| Box::pin(self.context.cancellation().canceled_owned()));
+        if self.canceled_at.is_none() && (context.is_canceled() || !self.cancel_wakes.whoever_asks(cx)) {
+            let cancel = self.cancel.get_or_insert_with(|| Box::pin(context.cancellation().canceled_owned()));
             if cancel.as_mut().poll(cx).is_ready() {
                 self.canceled_at = Some(Instant::now());
                 self.cancel = None;

@@ -15,7 +15,11 @@ use super::{
     source::{Source, Step},
     watch::{Alarm, Watch},
 };
-use crate::{agent::IntoReply, error::BoxError, types::Message};
+use crate::{
+    agent::{IntoReply, TaskContext},
+    error::BoxError,
+    types::Message,
+};
 
 /// How many events are appended at once at most. A run yields to others after that many.
 pub(super) const BATCH: usize = 64;
@@ -42,9 +46,9 @@ pub(super) trait Working<T> {
     fn take_run(self: Pin<&mut Self>) -> Option<Run<T>>;
 
     /// The agent goes first; only while it is silent is the watch asked.
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Next>;
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>, context: &TaskContext) -> Poll<Next>;
 
-    fn poll_alarm(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm>;
+    fn poll_alarm(self: Pin<&mut Self>, cx: &mut Context<'_>, context: &TaskContext) -> Poll<Alarm>;
 
     /// The agent may be silent for longer.
     fn heard(self: Pin<&mut Self>);
@@ -73,7 +77,7 @@ where
     S::Future: Send,
     T: Send + Sync + 'static,
 {
-    let watch = Watch::new(run.slot.context().clone(), &run.shared.settings, run.began);
+    let watch = Watch::new(&run.shared.settings, run.began);
     Box::pin(Watched { source: Source::new(inner, request), watch, run: Some(run) })
 }
 
@@ -87,14 +91,14 @@ where
         self.project().run.take()
     }
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Next> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>, context: &TaskContext) -> Poll<Next> {
         let mut this = self.project();
         match this.source.as_mut().poll_step(cx) {
             Poll::Ready(step) => {
                 this.watch.heard();
                 Poll::Ready(Next::Step(step))
             }
-            Poll::Pending => this.watch.poll_alarm(cx).map(|alarm| {
+            Poll::Pending => this.watch.poll_alarm(cx, context).map(|alarm| {
                 // Who has not begun needs no time to stop.
                 let is_waiting = this.source.is_waiting();
                 Next::Alarm(if alarm == Alarm::Canceled && is_waiting { Alarm::GraceOver } else { alarm })
@@ -102,8 +106,8 @@ where
         }
     }
 
-    fn poll_alarm(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Alarm> {
-        self.project().watch.poll_alarm(cx)
+    fn poll_alarm(self: Pin<&mut Self>, cx: &mut Context<'_>, context: &TaskContext) -> Poll<Alarm> {
+        self.project().watch.poll_alarm(cx, context)
     }
 
     fn heard(self: Pin<&mut Self>) {
@@ -120,18 +124,18 @@ where
 }
 
 /// Lets a canceled agent go on until it ends or its grace is over; what it says is dropped.
-pub(super) fn wind_down<T>(mut work: AtWork<'_, T>, cx: &mut Context<'_>) -> Poll<()> {
+pub(super) fn wind_down<T>(mut work: AtWork<'_, T>, cx: &mut Context<'_>, context: &TaskContext) -> Poll<()> {
     if work.is_waiting() {
         return Poll::Ready(());
     }
     for _ in 0..BATCH {
-        match work.as_mut().poll_next(cx) {
+        match work.as_mut().poll_next(cx, context) {
             Poll::Ready(Next::Step(Step::Called | Step::Update(_)) | Next::Alarm(Alarm::Canceled)) => {}
             Poll::Ready(_) => return Poll::Ready(()),
             Poll::Pending => return Poll::Pending,
         }
     }
-    match work.poll_alarm(cx) {
+    match work.poll_alarm(cx, context) {
         Poll::Ready(Alarm::Canceled) | Poll::Pending => {
             cx.waker().wake_by_ref();
             Poll::Pending

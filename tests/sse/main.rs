@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     pin::{Pin, pin},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
     time::Duration,
 };
 
@@ -149,6 +150,45 @@ async fn f55_events_share_a_frame_up_to_its_size_and_are_never_split() {
         (frames, events) = (frames + 1, events + frame.len() / 1008);
     }
     assert_eq!((frames, events), (4, 200));
+}
+
+#[tokio::test]
+async fn a_stream_that_is_silent_is_not_asked_again_before_it_wakes_somebody() {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let (polls, mut sent) = (AtomicUsize::new(0), 0);
+    let events = stream::poll_fn(|cx| {
+        polls.fetch_add(1, Relaxed);
+        receiver.poll_recv(cx)
+    });
+    let mut body = body(SseLayer::new().comments(false), events).await;
+    let mut send = || {
+        sent += 1;
+        sender.send(event(sent)).unwrap();
+    };
+    let (mut first, mut second) = (task::spawn(()), task::spawn(()));
+    let mut ask = |task: &mut task::Spawn<()>| {
+        polls.store(0, Relaxed);
+        (task.enter(|cx, _| body.as_mut().poll_frame(cx)).is_ready(), polls.load(Relaxed))
+    };
+    send();
+    // Whom it wakes is noted at the first time.
+    assert_eq!([ask(&mut first), ask(&mut first)], [(true, 2), (false, 1)]);
+    for _ in 0..2 {
+        send();
+        assert!(first.is_woken());
+        assert_eq!([ask(&mut first), ask(&mut first), ask(&mut first)], [(true, 2), (false, 0), (false, 1)]);
+    }
+    send();
+    assert_eq!(ask(&mut first), (true, 2));
+    // What comes before it is asked in vain is not lost.
+    send();
+    assert!(first.is_woken());
+    assert_eq!([ask(&mut first), ask(&mut first)], [(false, 0), (true, 2)]);
+    // Another task has been promised nothing.
+    assert_eq!(ask(&mut second), (false, 1));
+    send();
+    assert!(second.is_woken());
+    assert_eq!([ask(&mut second), ask(&mut second)], [(true, 2), (false, 0)]);
 }
 
 #[tokio::test]
