@@ -11,26 +11,45 @@ use crate::task::store::durable::{Asked, Commit, End, Keep, Renewal, Standing, W
 /// How many tasks are let go of in one transaction.
 const LET_GO_AT_ONCE: i64 = 500;
 
-/// Each of these is one trip to SQLite: a row of `tasks`, and, if that was as expected, one of the log and perhaps a
-/// snapshot.
-const CREATE: &str = "\
-    INSERT INTO tasks (id, owner, context, state, phase, moment, revision, holder) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $5 = 0 THEN $8 END) ON CONFLICT (id) DO NOTHING; \
-    INSERT INTO log (task, last, first, events) SELECT last_insert_rowid(), $7, 1, $9 WHERE changes() = 1; \
-    INSERT INTO snapshots (task, revision, body) SELECT last_insert_rowid(), $7, $10 \
-    WHERE changes() = 1 AND $10 IS NOT NULL";
+/// One trip to SQLite: a row of `tasks`, and, if that was as expected, one of the log and perhaps a snapshot. Most have none,
+/// and even a statement that does nothing has its price.
+struct Trip {
+    plain: &'static str,
+    with_snapshot: &'static str,
+}
+
+impl Trip {
+    const fn sql(&self, snapshot: Option<&String>) -> &'static str {
+        if snapshot.is_some() { self.with_snapshot } else { self.plain }
+    }
+}
+
+macro_rules! trip {
+    ($rows:literal, $snapshot:literal) => {
+        Trip { plain: $rows, with_snapshot: concat!($rows, "; ", $snapshot) }
+    };
+}
+
+const CREATE: Trip = trip!(
+    "INSERT INTO tasks (id, owner, context, state, phase, moment, revision, holder) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $5 = 0 THEN $8 END) ON CONFLICT (id) DO NOTHING; \
+     INSERT INTO log (task, last, first, events) SELECT last_insert_rowid(), $7, 1, $9 WHERE changes() = 1",
+    "INSERT INTO snapshots (task, revision, body) SELECT last_insert_rowid(), $7, $10 WHERE changes() = 1"
+);
 
 /// Of a task whose status stays, and which is this holder's already.
-const APPEND: &str = "\
-    UPDATE tasks SET revision = $1 WHERE seq = $2 AND revision = $3; \
-    INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1; \
-    INSERT OR REPLACE INTO snapshots (task, revision, body) SELECT $2, $1, $5 WHERE changes() = 1 AND $5 IS NOT NULL";
+const APPEND: Trip = trip!(
+    "UPDATE tasks SET revision = $1 WHERE seq = $2 AND revision = $3; \
+     INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1",
+    "INSERT OR REPLACE INTO snapshots (task, revision, body) SELECT $2, $1, $5 WHERE changes() = 1"
+);
 
-const MOVE: &str = "\
-    UPDATE tasks SET revision = $1, state = $6, phase = $7, moment = $8, holder = CASE \
-    WHEN $7 = 0 OR $6 = 7 THEN $9 WHEN $7 = 2 AND holder <> $9 THEN holder END WHERE seq = $2 AND revision = $3; \
-    INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1; \
-    INSERT OR REPLACE INTO snapshots (task, revision, body) SELECT $2, $1, $5 WHERE changes() = 1 AND $5 IS NOT NULL";
+const MOVE: Trip = trip!(
+    "UPDATE tasks SET revision = $1, state = $6, phase = $7, moment = $8, holder = CASE \
+     WHEN $7 = 0 OR $6 = 7 THEN $9 WHEN $7 = 2 AND holder <> $9 THEN holder END WHERE seq = $2 AND revision = $3; \
+     INSERT INTO log (task, last, first, events) SELECT $2, $1, $3 + 1, $4 WHERE changes() = 1",
+    "INSERT OR REPLACE INTO snapshots (task, revision, body) SELECT $2, $1, $5 WHERE changes() = 1"
+);
 
 /// Whatever it was.
 const END: &str = "\
@@ -148,13 +167,17 @@ async fn one(connection: &mut SqliteConnection, holder: i64, write: &Write) -> R
     match write {
         Write::Create(create) => {
             let Standing { state, phase, moment } = create.standing;
-            let query = sqlx::query(CREATE).bind(&*create.id).bind(&*create.owner).bind(&*create.context);
+            let query = sqlx::query(CREATE.sql(create.snapshot.as_ref()))
+                .bind(&*create.id)
+                .bind(&*create.owner)
+                .bind(&*create.context);
             let query = query.bind(state).bind(phase).bind(moment).bind(create.revision).bind(holder);
             let query = query.bind(&*create.events).bind(create.snapshot.as_deref());
             connection.execute(query).await.map(|done| written(&done))
         }
         Write::Append(append) => {
-            let query = sqlx::query(if append.moves.is_some() { MOVE } else { APPEND });
+            let trip = if append.moves.is_some() { MOVE } else { APPEND };
+            let query = sqlx::query(trip.sql(append.snapshot.as_ref()));
             let query = query.bind(append.revision).bind(append.seq).bind(append.expected).bind(&*append.events);
             let query = query.bind(append.snapshot.as_deref());
             let query = match append.moves {
