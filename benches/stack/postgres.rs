@@ -39,9 +39,10 @@ struct Schema {
 }
 
 impl Schema {
+    /// One connection writes, as by hand, so that both write the same at once.
     async fn store(&self) -> PostgresTaskStore {
         let builder = PostgresTaskStore::builder(&*self.url).schema(&*self.name);
-        builder.relaxed(true).open().await.expect("a store")
+        builder.relaxed(true).writers(1).open().await.expect("a store")
     }
 
     async fn connection(&self) -> PgConnection {

@@ -1,4 +1,5 @@
 mod claims;
+mod many;
 mod open;
 mod others;
 mod read;

@@ -335,14 +335,22 @@ async fn every_statement_finds_its_rows_by_an_index() {
         "DELETE FROM claims WHERE holder = 7 AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = claims.task AND \
          tasks.revision > claims.revision)",
     ] {
-        let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(&format!("EXPLAIN QUERY PLAN {sql}"))
-            .fetch_all(&store.0.inner().backend.readers)
-            .await
-            .unwrap();
-        for (.., step) in plan {
+        for step in plan(&store, sql).await {
             assert!(!step.starts_with("SCAN") && !step.contains("TEMP B-TREE"), "{sql}: {step}");
         }
     }
+    for sql in many::statement(64).split("; ") {
+        let steps = plan(&store, sql).await;
+        let is_found = |step: &String| step.starts_with("SEARCH t") && step.contains("INTEGER PRIMARY KEY");
+        assert!(steps.iter().any(is_found), "{sql}: {steps:?}");
+        assert!(!steps.iter().any(|step| step.starts_with("SCAN t")), "{sql}: {steps:?}");
+    }
+}
+
+async fn plan(store: &SqliteTaskStore, sql: &str) -> Vec<String> {
+    let explain = format!("EXPLAIN QUERY PLAN {sql}");
+    let steps = sqlx::query_as::<_, (i64, i64, i64, String)>(&explain).fetch_all(&store.0.inner().backend.readers);
+    steps.await.unwrap().into_iter().map(|(.., step)| step).collect()
 }
 
 #[tokio::test]
@@ -359,4 +367,36 @@ async fn a_follower_that_is_slow_gets_what_is_no_longer_at_hand() {
         assert_eq!(follow.next().await.unwrap().unwrap().number(), number);
     }
     assert!(follow.next().now_or_never().is_none());
+}
+
+#[tokio::test]
+async fn what_was_not_expected_keeps_none_of_many_appends_from_being_written() {
+    let folder = Folder::default();
+    let file = folder.file();
+    let [store, other] = [(); 2].map(|()| SqliteTaskStore::builder(&*file).relaxed(true).open());
+    let (store, other) = (store.await.unwrap(), other.await.unwrap());
+    let owner = ann();
+    for tasks in [1, 2, 3, 63, 64, 65, 127, 200] {
+        let ids: Vec<_> = (0..tasks).map(|n| format!("{tasks}-{n}")).collect();
+        for id in &ids {
+            store.create(&owner, Arc::new(Task::new(&**id, "c", TaskState::Working))).await.unwrap();
+        }
+        // The first round is as expected; in the second another process has been at one of the tasks meanwhile.
+        for (round, late) in [(1, None), (2, Some(tasks / 2))] {
+            if let Some(late) = late {
+                other.append_one(&owner, &ids[late], round, word("before")).await.unwrap();
+            }
+            let appends = ids.iter().map(|id| store.append_one(&owner, id, round, word("x")));
+            let done = futures_util::future::join_all(appends).await;
+            for (n, (id, done)) in ids.iter().zip(done).enumerate() {
+                match done {
+                    Err(StoreError::Conflict) if late == Some(n) => {}
+                    Ok(snapshot) if late != Some(n) => assert_eq!(snapshot.revision, round + 1),
+                    done => panic!("{id} in round {round}: {done:?}"),
+                }
+                let log = other.read(&owner, id, 0, 9).await.unwrap();
+                assert!(log.iter().map(LogEntry::number).eq(1..=round + 1), "{log:?}");
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sqlx::{Connection as _, Executor as _, SqliteConnection, sqlite::SqliteQueryResult};
 use tokio::time::{Instant, sleep};
 
-use super::{claims, open::is_busy};
+use super::{claims, many, open::is_busy};
 use crate::task::store::durable::{Asked, Commit, End, Keep, Renewal, Standing, Write, Written};
 
 /// How many tasks are let go of in one transaction.
@@ -80,7 +80,7 @@ impl Commit for Work {
         match self.transaction(asked).await {
             Ok(written) => asked.drain(..).zip(written).for_each(|(asked, written)| asked.answer.send(Ok(written))),
             // One that cannot be written is no reason not to write the others.
-            Err(Failed::Write(_)) if asked.len() > 1 => {
+            Err(Failed::Write(_) | Failed::Refused) if asked.len() > 1 => {
                 for one in asked.drain(..) {
                     let written = self.transaction(std::slice::from_ref(&one)).await;
                     let written = written.map(|written| written.into_iter().next().unwrap_or(Written::Refused));
@@ -135,9 +135,17 @@ impl Work {
         if is_late {
             beat(&mut self.connection, self.holder).await.map_err(Failed::Whole)?;
         }
-        let mut written = Vec::with_capacity(asked.len());
-        for Asked { write, .. } in asked {
-            written.push(one(&mut self.connection, self.holder, write).await.map_err(Failed::Write)?);
+        let plain = many::plain(asked);
+        let done = many::append(&mut self.connection, &plain).await.map_err(Failed::Write)?.ok_or(Failed::Refused)?;
+        let (mut done, mut written) = (&plain[..done], Vec::with_capacity(asked.len()));
+        for (place, Asked { write, .. }) in asked.iter().enumerate() {
+            written.push(match done {
+                [(first, _), rest @ ..] if *first == place => {
+                    done = rest;
+                    Written::Done(0)
+                }
+                _ => one(&mut self.connection, self.holder, write).await.map_err(Failed::Write)?,
+            });
         }
         Ok(written)
     }
@@ -147,6 +155,8 @@ impl Work {
 enum Failed {
     /// There is something about one of the writes.
     Write(sqlx::Error),
+    /// One of many was not as expected, and it is not known which.
+    Refused,
     /// It could not begin or end.
     Whole(sqlx::Error),
 }
@@ -155,6 +165,7 @@ impl Failed {
     fn into_error(self) -> Arc<sqlx::Error> {
         match self {
             Self::Write(error) | Self::Whole(error) => Arc::new(error),
+            Self::Refused => Arc::new(sqlx::Error::RowNotFound),
         }
     }
 }
