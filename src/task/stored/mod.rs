@@ -45,6 +45,13 @@ use crate::types::{Artifact, Event, Task};
 #[derive(Debug)]
 pub struct StoredError(Cow<'static, str>);
 
+impl StoredError {
+    #[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), expect(dead_code, reason = "only stores say so"))]
+    pub(crate) const fn new(words: &'static str) -> Self {
+        Self(Cow::Borrowed(words))
+    }
+}
+
 impl fmt::Display for StoredError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot read what was stored: {}", self.0)

@@ -410,6 +410,11 @@ impl<B: Backend> TaskStore for Durable<B> {
                 Ok(snapshot) if snapshot.revision == revision => runs.push(LostRun::new(owner, snapshot)),
                 // Somebody goes on with it, or it is over.
                 Ok(_) | Err(StoreError::NotFound) => {}
+                // It must not keep the others from being seen to.
+                Err(error) if whole::is_unreadable(&error) => {
+                    let cause = std::error::Error::source(&error);
+                    tracing::error!(task_id = id, cause, "the task of a lost run cannot be read");
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Backend, Part, Stored, unavailable};
 use crate::{
     task::{
-        StoreError, fold,
-        stored::{read_events, read_task},
+        FoldError, StoreError, fold,
+        stored::{StoredError, read_events, read_task},
     },
     types::{Event, Task},
 };
@@ -34,7 +34,7 @@ impl Folding {
             match (&mut self.task, event) {
                 (Some(task), event) => fold(task, &event).map_err(unavailable)?,
                 (task @ None, Event::Task(first)) => *task = Some(Arc::unwrap_or_clone(first)),
-                (None, _) => return Err(unavailable("a log does not begin with its task")),
+                (None, _) => return Err(unavailable(StoredError::new("a log does not begin with its task"))),
             }
             self.revision += 1;
         }
@@ -45,6 +45,11 @@ impl Folding {
     fn whole(self) -> Option<Task> {
         self.task.filter(|_| self.revision == self.stored.row.revision)
     }
+}
+
+/// True if it is about what is written, and not about the database.
+pub(super) fn is_unreadable(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unavailable(cause) if cause.is::<StoredError>() || cause.is::<FoldError>())
 }
 
 /// The task at its row's revision; `None` if it went away meanwhile.

@@ -62,6 +62,22 @@ impl Backend for Overtaken {
 }
 
 #[tokio::test]
+async fn a_lost_run_that_cannot_be_read_keeps_nobody_from_the_others() {
+    let files = Files::default();
+    let gone = files.empty().await;
+    let file = files.opened.lock().unwrap().values().next().unwrap().clone();
+    for id in ["a", "b", "c"] {
+        gone.create(&ann(), Arc::new(Task::new(id, "c", TaskState::Working))).await.unwrap();
+    }
+    execute(&file, "UPDATE log SET events = '[7]' WHERE task = (SELECT seq FROM tasks WHERE id = 'b')").await;
+    gone.release_lease().await.unwrap();
+    let seen = files.replica(&gone).await.unwrap();
+    let lost = seen.lost_runs(9).await.unwrap();
+    assert!(lost.iter().map(|run| &*run.snapshot.task.id).eq(["a", "c"]), "{lost:?}");
+    assert!(matches!(seen.get(&ann(), "b").await, Err(StoreError::Unavailable(_))));
+}
+
+#[tokio::test]
 async fn a_run_that_somebody_else_has_taken_over_meanwhile_is_lost_no_more() {
     let files = Files::default();
     let gone = files.empty().await;
