@@ -256,6 +256,7 @@ mod tests {
     use futures_util::FutureExt as _;
 
     use super::*;
+    use crate::task::progress::Observer;
 
     fn task(id: &str) -> TaskContext {
         TaskContext::builder(id, "c").build()
@@ -293,6 +294,17 @@ mod tests {
         drop(second);
         drop(runs.begin_unlisted(&task("b"), false, 1).unwrap());
         assert!(runs.begin(&task("a"), false, 1).is_ok() && runs.idle().now_or_never().is_some());
+    }
+
+    #[test]
+    fn whoever_waits_for_a_run_that_is_dropped_is_told() {
+        let (runs, context) = (Runs::default(), task("a"));
+        let mut observer = Observer::new(context.clone());
+        let slot = runs.begin_unlisted(&context, false, 1).unwrap();
+        let mut waiting = Box::pin(observer.begun());
+        assert!((&mut waiting).now_or_never().is_none());
+        drop(slot);
+        assert!(matches!(waiting.now_or_never(), Some(None)));
     }
 
     #[test]

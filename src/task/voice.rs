@@ -87,6 +87,7 @@ impl Voice {
         self.canceled && self.flow != Flow::Ends && settings.cancel == CancelMode::Final
     }
 
+    /// Turns what came next into events, and knows from then on whether more may come.
     pub(super) fn hear<T>(&mut self, next: Next, work: AtWork<'_, T>, batch: &mut Vec<Event>, about: About<'_>) {
         self.flow = match next {
             Next::Step(Step::Called) => {

@@ -98,7 +98,7 @@ impl Seen {
 
     /// A run in which nobody was ever cut off shows nothing, so there are some more rounds if so many were not enough.
     pub(crate) fn goes_on(&self, round: u64, rounds: u64) -> Outcome<bool> {
-        let is_enough = self.cut as u64 >= rounds && self.answers as u64 >= rounds;
+        let is_enough = [self.cut, self.answers].into_iter().all(|count| count as u64 >= round.max(rounds));
         goes_on(round, rounds, is_enough).map_err(|error| format!("{error}: {self}").into())
     }
 }

@@ -62,8 +62,9 @@ impl Fault {
 
     /// Lasts for so long, and until it is felt.
     async fn last(self, length: Duration, tallies: &Tallies) -> Outcome<()> {
+        let before = tallies.refused(HASTY);
         sleep(length).await;
-        if self.is_felt() { tallies.has_refused(HASTY, FELT_WITHIN).await } else { Ok(()) }
+        if self.is_felt() { tallies.has_refused(HASTY, before, FELT_WITHIN).await } else { Ok(()) }
     }
 
     /// Begins it, and ends it after this time.

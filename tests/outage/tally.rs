@@ -62,10 +62,10 @@ impl Tallies {
         });
     }
 
-    /// Waits until something was refused there.
-    pub(crate) async fn has_refused(&self, server: usize, within: Duration) -> Outcome<()> {
+    /// Waits until more than this was refused there.
+    pub(crate) async fn has_refused(&self, server: usize, before: u64, within: Duration) -> Outcome<()> {
         let end = Instant::now() + within;
-        while self.refused(server) == 0 {
+        while self.refused(server) == before {
             if Instant::now() > end {
                 return Err(format!("server {server} refuses nothing; {self}").into());
             }
@@ -74,7 +74,7 @@ impl Tallies {
         Ok(())
     }
 
-    fn refused(&self, server: usize) -> u64 {
+    pub(crate) fn refused(&self, server: usize) -> u64 {
         KINDS.iter().map(|kind| self.count(server, *kind).refused).sum()
     }
 

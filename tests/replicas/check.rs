@@ -119,7 +119,7 @@ impl Seen {
 
     /// A run in which nothing happened shows nothing, so there are some more rounds if so many were not enough.
     pub(crate) fn goes_on(&self, round: u64, rounds: u64) -> Outcome<bool> {
-        let happened = [self.cut, self.canceled].into_iter().all(|count| count as u64 >= rounds);
+        let happened = [self.cut, self.canceled].into_iter().all(|count| count as u64 >= round.max(rounds));
         let is_enough = happened && self.failed > 0 && (self.reruns > 0 || rounds < 4);
         goes_on(round, rounds, is_enough).map_err(|error| format!("{error}: {self}").into())
     }

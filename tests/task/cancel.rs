@@ -5,7 +5,7 @@ use std::{
 
 use a2a_layers::{
     agent::Update,
-    task::{CancelMode, CancelScope, TaskLayer},
+    task::{CancelMode, CancelScope, MemoryTaskStore, TaskLayer},
     types::{TaskState, TaskStatus, TaskStatusUpdateEvent},
 };
 use futures_util::FutureExt;
@@ -95,6 +95,29 @@ async fn c10_a_task_that_waits_for_its_caller_can_be_canceled() {
     assert_eq!(task.status.state, TaskState::Canceled);
     // The question is not lost.
     assert_eq!(texts(&task), ["go", "which?"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_an_agent_whose_task_was_ended_elsewhere() {
+    let (agent, mut runs) = driven();
+    let store = MemoryTaskStore::new();
+    let server = Server::new(TaskLayer::with_store(store.clone()).cancel_grace(Duration::from_secs(60)), agent);
+    let began = Instant::now();
+    let (view, _run) = tokio::join!(server.send("go"), async {
+        let run = runs.recv().await.unwrap();
+        run.say("a");
+        quiet().await;
+        let (owner, id) = (Owner::anonymous(), run.id());
+        let snapshot = store.get(&owner, &id).await.unwrap();
+        let ids = (snapshot.task.id.clone(), snapshot.task.context_id.clone());
+        let update = TaskStatusUpdateEvent::new(ids.0, ids.1, TaskStatus::new(TaskState::Failed));
+        store.append(&owner, &id, snapshot.revision, vec![Event::StatusUpdate(update)]).await.unwrap();
+        // The run finds out when it next writes; its agent has its grace.
+        run.say("b");
+        run
+    });
+    assert_eq!(view.unwrap().task().status.state, TaskState::Failed);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@ use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 use a2a_layers::{
     error::ErrorKind,
     operation::ListTasks,
-    task::{TaskLayer, TaskStore},
+    task::{ReplyMode, TaskLayer, TaskStore},
     types::TaskState,
 };
 use tokio::time::sleep;
@@ -161,6 +161,19 @@ async fn a_shutdown_waits_for_runs_and_takes_no_more() {
     quiet().await;
     assert!(shutdown.is_finished());
     assert_eq!(server.state(&id).await, TaskState::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_stops_a_run_that_has_no_task_yet() {
+    let (agent, mut runs) = driven();
+    let layer = TaskLayer::new().reply(ReplyMode::Auto);
+    let server = Server::new(layer.clone(), agent);
+    let waiting = tokio::spawn(async move { server.ask("go").await });
+    let run = runs.recv().await.unwrap();
+    layer.shutdown(Duration::from_secs(10)).await;
+    assert!(run.request.cancellation().is_canceled());
+    let refused = waiting.await.unwrap().unwrap_err();
+    assert_eq!((refused.code(), refused.retry_after().is_some()), (-32603, true));
 }
 
 #[tokio::test(start_paused = true)]

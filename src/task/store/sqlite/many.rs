@@ -9,8 +9,8 @@ use crate::task::store::durable::{Append, Asked, Write};
 /// How many share a trip, so that few statements are enough for any number.
 const SIZES: [usize; 6] = [64, 32, 16, 8, 4, 2];
 
-/// Those that leave their task's status as it is, each of another task, by their places; none if one task is named twice,
-/// as then the second counts on what comes of the first.
+/// Those that leave their task's status as it is, by their places; none if one task is named twice, as then whoever came first
+/// has to go first: a cancel could otherwise be overtaken again and again.
 pub(super) fn plain(asked: &[Asked]) -> Vec<(usize, &Append)> {
     let appends = asked.iter().enumerate().filter_map(|(place, asked)| match &asked.write {
         Write::Append(append) => Some((place, append)),
@@ -29,12 +29,15 @@ pub(super) fn plain(asked: &[Asked]) -> Vec<(usize, &Append)> {
     plain
 }
 
-/// Does as many of these as can share trips; the rest is to be done one by one. Gives back how many those were, or `None` if
-/// one of them was not as expected: then all are to be undone.
+/// Does as many of these as can share trips, and gives back how many those were; the rest is to be done one by one.
+///
+/// # Errors
+/// [`sqlx::Error::RowNotFound`] if a task was not as expected, nobody knows which: then all are to be undone, as after any
+/// error.
 pub(super) async fn append(
     connection: &mut SqliteConnection,
     appends: &[(usize, &Append)],
-) -> Result<Option<usize>, sqlx::Error> {
+) -> Result<usize, sqlx::Error> {
     let mut done = 0;
     for (size, statements) in SIZES.into_iter().zip(statements()) {
         while appends.len() - done >= size {
@@ -44,12 +47,12 @@ pub(super) async fn append(
             }
             // A row of the log and one of `tasks` for each.
             if connection.execute(query).await?.rows_affected() != 2 * size as u64 {
-                return Ok(None);
+                return Err(sqlx::Error::RowNotFound);
             }
             done += size;
         }
     }
-    Ok(Some(done))
+    Ok(done)
 }
 
 /// One for each size.

@@ -80,7 +80,7 @@ impl Commit for Work {
         match self.transaction(asked).await {
             Ok(written) => asked.drain(..).zip(written).for_each(|(asked, written)| asked.answer.send(Ok(written))),
             // One that cannot be written is no reason not to write the others.
-            Err(Failed::Write(_) | Failed::Refused) if asked.len() > 1 => {
+            Err(Failed::Write(_)) if asked.len() > 1 => {
                 for one in asked.drain(..) {
                     let written = self.transaction(std::slice::from_ref(&one)).await;
                     let written = written.map(|written| written.into_iter().next().unwrap_or(Written::Refused));
@@ -136,7 +136,7 @@ impl Work {
             beat(&mut self.connection, self.holder).await.map_err(Failed::Whole)?;
         }
         let plain = many::plain(asked);
-        let done = many::append(&mut self.connection, &plain).await.map_err(Failed::Write)?.ok_or(Failed::Refused)?;
+        let done = many::append(&mut self.connection, &plain).await.map_err(Failed::Write)?;
         let (mut done, mut written) = (&plain[..done], Vec::with_capacity(asked.len()));
         for (place, Asked { write, .. }) in asked.iter().enumerate() {
             written.push(match done {
@@ -155,8 +155,6 @@ impl Work {
 enum Failed {
     /// There is something about one of the writes.
     Write(sqlx::Error),
-    /// One of many was not as expected, and it is not known which.
-    Refused,
     /// It could not begin or end.
     Whole(sqlx::Error),
 }
@@ -165,7 +163,6 @@ impl Failed {
     fn into_error(self) -> Arc<sqlx::Error> {
         match self {
             Self::Write(error) | Self::Whole(error) => Arc::new(error),
-            Self::Refused => Arc::new(sqlx::Error::RowNotFound),
         }
     }
 }
