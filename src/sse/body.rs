@@ -121,16 +121,20 @@ where
         }
         let full = if config.one_event_per_frame { 1 } else { SseLayer::FRAME_SIZE };
         // A server asks once more after each frame. What has promised to wake it need not be asked again.
-        let left_alone = std::mem::take(silent) && wakes.whoever_asks(cx);
-        let mut pending = left_alone;
+        let mut pending = std::mem::take(silent) && wakes.whoever_asks(cx);
         while !*ended && !pending && buffer.len() < full {
             match stream.as_mut().poll_next(cx) {
                 Poll::Ready(Some(frame)) => event::write(&frame, config.ids, buffer),
                 Poll::Ready(None) => *ended = true,
-                Poll::Pending => pending = true,
+                Poll::Pending => {
+                    pending = true;
+                    *silent = wakes.whoever_asks(cx);
+                }
             }
         }
         if buffer.is_empty() && pending {
+            // Whoever comes back was woken, by whatever it may be.
+            *silent = false;
             if buffer.capacity() > KEPT {
                 *buffer = BytesMut::new();
             }
@@ -139,9 +143,6 @@ where
             // No blank line behind it: once an event had an id, some readers (httpx-sse) take a blank line after a
             // comment for an event without data.
             buffer.extend_from_slice(b": ping\n");
-        }
-        if pending && !left_alone {
-            *silent = wakes.whoever_asks(cx);
         }
         heartbeat.project().last.take();
         *apart = config.one_event_per_frame && !*ended;

@@ -192,19 +192,6 @@ async fn a_stream_that_is_silent_is_not_asked_again_before_it_wakes_somebody() {
 }
 
 #[tokio::test]
-async fn pings_without_a_pause_keep_no_event_back() {
-    let (sender, mut body) = live(SseLayer::new().heartbeat(Duration::ZERO)).await;
-    let mut read = async || {
-        let frames = next(&mut body).await.into_iter().chain(next(&mut body).await).chain(next(&mut body).await);
-        frames.flatten().map(char::from).collect::<String>()
-    };
-    for number in 1..5 {
-        sender.send(event(number)).unwrap();
-        assert!(read().await.contains(&format!("data: {number}\n")));
-    }
-}
-
-#[tokio::test]
 async fn c04_v036_each_chunk_can_be_one_bare_event() {
     let layer = SseLayer::new().ids(false).comments(false).one_event_per_frame(true);
     let mut body = body(layer, stream::iter([event(1), event(2)])).await;

@@ -370,6 +370,44 @@ async fn a_follower_that_is_slow_gets_what_is_no_longer_at_hand() {
 }
 
 #[tokio::test]
+async fn each_of_many_appends_is_written_as_what_it_is() {
+    let folder = Folder::default();
+    let file = folder.file();
+    let [store, other] = [(); 2].map(|()| SqliteTaskStore::builder(&*file).relaxed(true).open());
+    let (store, other) = (store.await.unwrap(), other.await.unwrap());
+    let (owner, long) = (ann(), "x".repeat(20_000));
+    let ids: Vec<_> = (0..99).map(|n| n.to_string()).collect();
+    for id in &ids {
+        store.create(&owner, Arc::new(Task::new(&**id, "c", TaskState::Submitted))).await.unwrap();
+    }
+    let appends = ids.iter().enumerate().map(|(n, id)| {
+        let event = match n % 4 {
+            0 => word("short"),
+            // Long enough for a snapshot.
+            1 => word(&long),
+            2 => status(TaskState::Working),
+            _ => status(TaskState::Completed),
+        };
+        store.append_one(&owner, id, 1, event)
+    });
+    let appended: Vec<_> =
+        futures_util::future::join_all(appends).await.into_iter().map(|done| done.unwrap().task).collect();
+    for (id, task) in ids.iter().zip(&appended) {
+        assert_eq!(other.get(&owner, id).await.unwrap().task, *task);
+    }
+    let count = async |state| {
+        let mut query = ListQuery::new(99);
+        query.status = Some(state);
+        other.list(&owner, &query).await.unwrap().tasks.len()
+    };
+    assert_eq!(count(TaskState::Submitted).await, 50);
+    assert_eq!((count(TaskState::Working).await, count(TaskState::Completed).await), (25, 24));
+    let snapshots: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM snapshots").fetch_one(&other.0.inner().backend.readers).await.unwrap();
+    assert_eq!(snapshots, 49);
+}
+
+#[tokio::test]
 async fn what_was_not_expected_keeps_none_of_many_appends_from_being_written() {
     let folder = Folder::default();
     let file = folder.file();
