@@ -51,17 +51,16 @@ async fn test() -> Outcome<()> {
     for place in Place::all("crashes on Postgres")? {
         let told = on(&place, rounds, random.clone()).await;
         place.clear();
-        println!("crash: {}: {} over {rounds} kills; nothing was lost", place.name(), told?);
+        let (seen, kills) = told?;
+        println!("crash: {}: {seen} over {kills} kills; nothing was lost", place.name());
     }
     Ok(())
 }
 
-async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<check::Seen> {
+async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<(check::Seen, u64)> {
     let (mut orders, mut seen) = (Orders::new(place, LEASE), check::Seen::default());
-    for round in 0.. {
-        if !seen.goes_on(round, rounds)? {
-            break;
-        }
+    let mut round = 0;
+    while seen.goes_on(round, rounds)? {
         orders.reruns = 0;
         let mut server = Server::start(&orders).await?;
         let work = (0..STREAMS).map(|_| tokio::spawn(client::stream_on(server.url.clone(), random.next())));
@@ -86,6 +85,7 @@ async fn on(place: &Place, rounds: u64, mut random: Random) -> Outcome<check::Se
         server.kill().await?;
         let looked = with_store!(place, |builder| seen.round(builder.open().await?, readers, done).await);
         looked.map_err(|error| format!("round {round}: {error}"))?;
+        round += 1;
     }
-    Ok(seen)
+    Ok((seen, round))
 }

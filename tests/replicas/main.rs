@@ -61,20 +61,19 @@ async fn test() -> Outcome<()> {
     for place in Place::all("replicas on Postgres")? {
         let told = with_store!(&place, |builder| on(&place, builder.open().await?, rounds, random.clone()).await);
         place.clear();
-        println!("replicas: {}: {} over {rounds} rounds; nothing was lost", place.name(), told?);
+        let (seen, played) = told?;
+        println!("replicas: {}: {seen} over {played} rounds; nothing was lost", place.name());
     }
     Ok(())
 }
 
-async fn on<T: TaskStore>(place: &Place, store: T, rounds: u64, mut random: Random) -> Outcome<Seen> {
+async fn on<T: TaskStore>(place: &Place, store: T, rounds: u64, mut random: Random) -> Outcome<(Seen, u64)> {
     let mut orders = Orders::new(place, LEASE);
     let mut fleet = Arc::new(Fleet::start(&vec![orders.clone(); REPLICAS]).await?);
     let mut seen = Seen::default();
     let fleets = ROUNDS_OF_A_FLEET.min(rounds.div_ceil(2)).max(1);
-    for round in 0.. {
-        if !seen.goes_on(round, rounds)? {
-            break;
-        }
+    let mut round = 0;
+    while seen.goes_on(round, rounds)? {
         if round > 0 && round.is_multiple_of(fleets) {
             orders.reruns ^= 1;
             fleet = Arc::new(Fleet::start(&vec![orders.clone(); REPLICAS]).await?);
@@ -85,8 +84,9 @@ async fn on<T: TaskStore>(place: &Place, store: T, rounds: u64, mut random: Rand
         let (known, down) = played.map_err(failed)?;
         let over = Round { fleet: &fleet, victim, down, reruns: orders.reruns > 0 };
         seen.round(&store, over, known).await.map_err(failed)?;
+        round += 1;
     }
-    Ok(seen)
+    Ok((seen, round))
 }
 
 /// One round: what everyone knows after it, and when the replica went down.
